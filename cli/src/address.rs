@@ -18,7 +18,6 @@ pub(crate) type FleetAddress = std::convert::Infallible;
 
 pub(crate) const DEFAULT_DIR: &str = ".turnfold";
 
-/// The value of `--store`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreAddress {
     Dir(PathBuf),

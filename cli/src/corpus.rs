@@ -162,7 +162,6 @@ fn read(name: &SourceName, viewer: Viewer, workspace: &Workspace) -> Result<Read
     Ok(Read { seat_history, contradiction, is_of_seat })
 }
 
-/// Merges the failures of unreadable logs into one, with the first of them for printing.
 fn in_one(mut unread: Vec<Failure>, logs: usize) -> Option<Failure> {
     if logs == 1 {
         return unread.pop();

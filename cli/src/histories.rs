@@ -32,8 +32,8 @@ pub(crate) fn open(
     checked(SeatHistory::open(viewer, &checked_name(source), workspace)?, viewer, source)
 }
 
-/// Returns the name of what is checked before `source` is shown: all of a file.
 fn checked_name(source: &SourceName) -> SourceName {
+    // All of a file is checked before a part of it is shown.
     if matches!(source, SourceName::File(_)) { source.up_to(None) } else { source.clone() }
 }
 

@@ -32,7 +32,6 @@ pub(crate) fn seed() -> Result<Seed, Failure> {
     bytes().map(Seed::new)
 }
 
-/// Rolls dice without a seed; the log records the values.
 pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
     let seed = bytes().map_err(|failure| io::Error::other(failure.to_string()))?;
     let mut stream = DiceStream::new(&seed, 0);

@@ -61,8 +61,8 @@ pub(crate) fn note(text: &str, document: &Value, format: Format) {
     print(&format!("{style}{}{style:#}", printable(text)), document, format == Format::Json);
 }
 
-/// Prints a line, or its JSON. Does nothing if stderr is closed.
 pub(crate) fn print(line: &str, document: &Value, is_json: bool) {
+    // Nothing is printed if stderr is closed.
     let _ = match json_line(document) {
         Ok(json) if is_json => writeln!(io::stderr(), "{json}"),
         _ => writeln!(anstream::stderr(), "{}", folded_lines(line, stderr_width())),

@@ -147,11 +147,11 @@ struct AuditedFork {
     link: Option<Digest>,
 }
 
-/// A readable branch. `fork` is `None` if the branch must be read from the first entry of its history.
 struct AuditedBranch {
     branch: Branch,
     /// Its number in the ancestry.
     index: usize,
+    /// `None` if the branch must be read from the first entry of its history.
     fork: Option<(usize, Seq)>,
 }
 
@@ -251,7 +251,6 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// Returns the fork of a branch, if the chain led to the link with which the branch begins.
     fn begun(&mut self, fork: (usize, Seq), before: Digest) -> Option<BegunFork> {
         let fork = self.forks.get_mut(&fork)?;
         fork.waiting -= 1;

@@ -237,7 +237,6 @@ impl NewMatch {
 
 /// An engine (FL-4). When a method returns, its change is durable.
 pub(crate) trait Engine: Send + Sync {
-    /// Returns a reader, which can be used while the engine writes.
     fn reader(&self) -> Arc<dyn EngineReader>;
 
     fn create_match(&self, new: NewMatch) -> Result<(), StoreError>;

@@ -186,8 +186,8 @@ pub(crate) fn check_size(what: &'static str, bytes: usize, limit: usize) -> Resu
     if bytes <= limit { Ok(()) } else { Err(StoreError::TooLarge { what, bytes, limit }) }
 }
 
-/// Writes bytes at once. Serde writes a slice byte by byte, to the same encoding.
 fn at_once<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    // Serde writes a slice byte by byte, to the same encoding.
     serializer.serialize_bytes(bytes)
 }
 

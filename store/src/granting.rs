@@ -53,14 +53,13 @@ pub(crate) fn spend(
     }
 }
 
-/// Judges whether a grant may be revoked. A match keeps one live host grant, because only a host can give others
-/// access.
 pub(crate) fn require_host_left(
     match_name: &MatchName,
     (hash, grant): (&Digest, &Grant),
     grants: impl IntoIterator<Item = (Digest, Grant)>,
     now_ms: i64,
 ) -> Result<(), StoreError> {
+    // A match keeps one live host grant, because only a host can give others access.
     let is_live_host = |grant: &Grant| grant.kind == GrantKind::Host && grant.is_live(now_ms);
     let has_another = || grants.into_iter().any(|(other, grant)| other != *hash && is_live_host(&grant));
     if !is_live_host(grant) || has_another() {

@@ -130,15 +130,13 @@ impl PlacedNote {
     }
 }
 
-/// Requires a match and the author's token to have room for one more note.
-///
-/// Private notes of others do not count, because a refusal would show how many there are.
 pub(crate) fn require_room(
     match_name: &MatchName,
     note: &Note,
     others: &[PlacedNote],
 ) -> Result<(), StoreError> {
     let of_token = others.iter().filter(|other| other.note.token == note.token).count();
+    // Private notes of others do not count, because a refusal would show how many there are.
     let for_all = others.iter().filter(|other| !other.note.is_private).count();
     let limit = if !note.is_private && for_all >= Note::MAX {
         Note::MAX

@@ -95,7 +95,6 @@ impl Snapshots {
         }
     }
 
-    /// Writes a snapshot without a sync, because a snapshot that a power cut tears is ignored.
     pub(crate) fn write(&self, link: &Digest, snapshot: &Snapshot, build: &Digest) -> io::Result<()> {
         let Snapshot { seq, rolls, state } = snapshot;
         let file = SnapshotFile { version: VERSION, build: *build, seq: *seq, rolls: *rolls, state };
@@ -103,6 +102,7 @@ impl Snapshots {
         let path = self.path(link);
         let draft = path.with_extension("new");
         let mut draft_file = files::options().write(true).create(true).truncate(true).open(&draft)?;
+        // The file is not synced, because a snapshot that a power cut tears is ignored.
         draft_file.write_all(&record::with_check(link.as_bytes(), encode(&file)))?;
         fs::rename(&draft, &path)
     }

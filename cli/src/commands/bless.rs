@@ -66,8 +66,8 @@ impl Args {
     }
 }
 
-/// Returns `true` under continuous integration. Every such service sets `CI`, usually to `true`.
 fn runs_in_ci() -> bool {
+    // Every service for continuous integration sets `CI`, usually to `true`.
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
 }
 

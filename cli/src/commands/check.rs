@@ -229,9 +229,8 @@ fn status(file: &FileCheck) -> TestCaseStatus {
     status
 }
 
-/// Replaces the two characters that XML cannot hold but its writer passes on. The writer omits control characters
-/// itself.
 fn xml_text(text: &str) -> String {
+    // XML cannot hold these two, but its writer passes them on. It omits control characters itself.
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
@@ -289,8 +288,8 @@ fn message(text: &str) -> String {
     escaped
 }
 
-/// Escapes a property of a workflow command, which ends at a comma or colon.
 fn property(text: &str) -> String {
+    // A property of a workflow command ends at a comma or colon.
     message(text).replace(':', "%3A").replace(',', "%2C")
 }
 

@@ -271,10 +271,9 @@ fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<
     Ok(Some(Exported { view, entries, state_hash, text }))
 }
 
-/// Prints a revision of any length as a replay file. A history with an error must print nothing, so the file is complete
-/// before it is printed.
 fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
     let cut_short = |error| Failure::cut_short("replay", error);
+    // A history with an error must print nothing, so the file is complete before it is printed.
     let dir = temporary_dir()?;
     let path = dir.path().join("replay.tfl");
     write_replay(revision, &path, &mut File::create_new(&path)?, context)?;

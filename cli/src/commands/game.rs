@@ -348,7 +348,6 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
     })
 }
 
-/// Returns the referee that was named for a game, and starts it; `None` if there is none.
 fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>, Failure> {
     // Text that cannot be a name is a file, for which no program starts.
     if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
@@ -401,7 +400,6 @@ fn add_within(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, 
     Ok((write_module(&file, context)?, rules))
 }
 
-/// Requires a folder to copy modules to; a store in a database has none by default.
 pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
     if context.modules.first().is_none() {
         return Err(Failure::usage("there is no folder for modules").hint("name one with `--modules DIR`"));

@@ -133,8 +133,8 @@ fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStat
     answer(args, &joined, context)
 }
 
-/// Reads the link of an invitation or of a seat. Errors do not repeat the link, because it holds a token.
 fn read_link(link: &str) -> Result<Link, Failure> {
+    // No error repeats the link, because it holds a token.
     let expected = Failure::usage(
         "expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN, or of a seat, ORIGIN/m/MATCH#t=TOKEN",
     );

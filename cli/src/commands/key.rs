@@ -49,9 +49,9 @@ pub(crate) struct NewKeyArgs {
     witness: bool,
 }
 
-/// Makes a key from random bytes of the operating system (TR-9).
 fn new_key(args: &NewKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mut seed = [0; 32];
+    // TR-9: a key is made from random bytes of the operating system.
     random::fill(&mut seed)?;
     let kind = if args.witness { KeyKind::Witness } else { KeyKind::Signer };
     signals::remove_drafts();
@@ -82,7 +82,6 @@ pub(crate) struct ShowKeyArgs {
     revision: Option<Revision>,
 }
 
-/// Prints the verifier key of a key, or of a branch (TR-6).
 fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let file = KeyFile::open(&args.file)?;
     let mut verifier = file.key.verifier();
@@ -91,6 +90,7 @@ fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus, Fai
         store.head(match_name, branch)?;
         let file = file.require(KeyKind::Signer)?;
         let id = store.genesis(match_name)?.match_id;
+        // TR-6: the verifier key for a branch.
         verifier = verifier.for_origin(&branch_origin(file.key.name(), &id, branch.as_str()));
     }
     let vkey = verifier.to_string();

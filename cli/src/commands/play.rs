@@ -310,7 +310,6 @@ fn print_recorded(
     Ok(printed.map(|()| ExitStatus::Yes)?)
 }
 
-/// Prints the entries that the first call with this key recorded.
 fn repeat(repeated: &RepeatedCall, args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.viewer().sees_all() {
         let first = repeated.range.start();

@@ -99,7 +99,6 @@ const REFUSALS: [&str; Refusal::CODES.len()] = [
 
 const MALFORMED: &str = "The text is no command of the game, or names no seat where one is needed.";
 
-/// Returns the reasons that the game declares, and those that every game has, unless its rulebook describes them.
 fn undescribed_reasons(rules: &dyn AnyRules, book: &RulebookSections) -> Vec<Value> {
     let described = book.0.get("reasons").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut codes = Vec::new();

@@ -151,11 +151,11 @@ pub(crate) struct LegalArgs {
     viewer: Option<Viewer>,
 }
 
-/// Requires that the rules list legal commands; a referee need not (RF-6).
 pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
     if state.lists_legal() {
         return Ok(());
     }
+    // RF-6: a referee need not list legal commands.
     Err(Failure::usage("nothing lists legal commands here")
         .hint("a referee offers `legal`, a recording has no rules; see `turnfold help referees`"))
 }

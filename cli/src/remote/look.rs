@@ -69,7 +69,6 @@ pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -
     read.map_err(|error| ReplayError::from(error).into())
 }
 
-/// Prints the answer of a service about a position. The items of a list are printed one per line.
 pub(crate) fn print(
     client: &Client,
     revision: &Revision,

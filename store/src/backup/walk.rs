@@ -70,16 +70,15 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     Ok(())
 }
 
-/// Sorts branches parents first, then by name, so that every engine lists the same branches in the same order.
 pub(crate) fn sort_parents_first(branches: &mut [Branch]) {
     let depths = depths(branches);
     let depth = |branch: &Branch| depths.get(&branch.found.id).copied().unwrap_or(usize::MAX);
+    // The name comes second, so that every engine lists the same branches in the same order.
     branches.sort_by_cached_key(|branch| (depth(branch), branch.found.name.clone()));
 }
 
-/// Returns the number of ancestors of each branch. Ids do not show it, because a database gives random ids. Branches in
-/// a cycle have no depth, and cannot be read.
 fn depths(branches: &[Branch]) -> BTreeMap<u64, usize> {
+    // Ids do not show the depth, because a database gives random ids. Branches in a cycle have none, and cannot be read.
     let mut children = BTreeMap::<Option<u64>, Vec<u64>>::new();
     for branch in branches {
         let parent = branch.found.parent.as_ref().map(|parent| parent.id);

@@ -8,7 +8,6 @@ pub(crate) fn numbered(first: u64, last: u64) -> String {
     if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
 }
 
-/// Returns the place of damage followed by a colon, or an empty string if it is unknown.
 pub(crate) fn place(match_name: Option<&MatchName>, branch: Option<&BranchName>, seq: Option<u64>) -> String {
     let mut text = String::new();
     let parts = [

@@ -360,8 +360,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the first failure, if there was one. It is the last call before the store is closed.
     pub(crate) fn finish(&mut self) -> Result<(), StoreError> {
+        // The failure can be taken, because this is the last call before the store is closed.
         match self.failed.take() {
             Some(failed) => Err(failed),
             None => Ok(()),

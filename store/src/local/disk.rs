@@ -275,9 +275,8 @@ impl Writing {
         if self.is_clean { self.records.index() } else { 0 }
     }
 
-    /// Writes a note. If the head is full, its commits are packed first, so no commit is overwritten before a segment
-    /// has it.
     fn note(&mut self, kind: Kind) -> Result<(), BackendError> {
+        // If the head is full, its commits are packed first, so that none is overwritten before a segment has it.
         if !self.journal.has_room(JournalWriter::NOTE_BYTES) {
             self.pack(None)?;
         }

@@ -154,8 +154,6 @@ pub(crate) fn require_no_other(dir: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Returns the error for a directory whose file FORMAT is missing or names no format. If its journal names commits, it
-/// is a damaged store, else none.
 fn not_marked_as_store(dir: &Path, reason: &str) -> StoreError {
     match require_nothing_committed(dir) {
         Err(StoreError::Corrupt { .. }) => StoreError::damaged(format!("`{}`: {reason}", dir.display())),

@@ -320,8 +320,8 @@ pub(crate) fn keep_only(sled: &Path, kept: u32) {
     unmark(sled);
 }
 
-/// Leaves a mark, so that no index is trusted at the next opening, because sled failed in one.
 pub(crate) fn distrust(sled: &Path) -> Result<(), BackendError> {
+    // No index is trusted at the next opening, because sled failed in one.
     mark(sled, "")
 }
 

@@ -103,9 +103,9 @@ impl Layered {
         Ok(())
     }
 
-    /// The changes are sorted by key, so the record about the store comes last.
     fn write(&self, changes: &Changes) -> Result<(), BackendError> {
         let mut some = Vec::new();
+        // The changes are sorted by key, so the record about the store comes last.
         for (key, value) in changes {
             some.push(RecordChange { key: key.clone(), value: value.clone() });
             if some.len() == CHANGES_MAX {
@@ -177,11 +177,11 @@ impl Backend for Layered {
 /// The last change of each key; `None` removes the record below.
 type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// The changes of the commits that are not in the index yet, read as if they had been written there: `packing` those on
-/// their way to the index, `current` later ones.
+/// The changes of the commits that are not in the index yet, read as if they had been written there.
 #[derive(Default)]
 struct Layers {
     current: Changes,
+    /// The changes on their way to the index.
     packing: Arc<Changes>,
 }
 

@@ -70,7 +70,6 @@ impl PagePart {
         self.encoded.len() + 64
     }
 
-    /// Adds entries to the last of some pages, or as a new page if that would be too large or the entries do not follow.
     pub(crate) fn add(pages: &mut Vec<Self>, part: Self) {
         if let Some(last) = pages.last_mut()
             && last.next() == part.first

@@ -95,9 +95,9 @@ pub(crate) struct IdempotencyRecord {
     pub(crate) last: u64,
 }
 
-/// A grant and the id of its match. The id matters because a later match may have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GrantRecord {
+    /// The id matters, because a later match may have the same name.
     pub(crate) match_id: u64,
     pub(crate) grant: Grant,
 }

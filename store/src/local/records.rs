@@ -92,7 +92,6 @@ impl Records {
         read_head(branch, &key, self.backend.get(&key)?)
     }
 
-    /// Returns the heads of branches as of one moment.
     pub(crate) fn heads_of(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
         let mut keys = Vec::with_capacity(branches.len());
         for branch in branches {

@@ -223,8 +223,8 @@ fn is_there(misfit: &Misfit, records: &Records) -> bool {
     }
 }
 
-/// Copies the indexes, as far as they can be read, because sled changes what it opens.
 fn copy_indexes(sled: &Path, scratch: &Path) {
+    // The indexes are copied because sled changes what it opens.
     let Ok(entries) = fs::read_dir(sled) else { return };
     for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
         if let Err(error) = copy_all(&entry.path(), &scratch.join(entry.file_name())) {

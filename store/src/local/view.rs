@@ -158,7 +158,6 @@ impl MemoryRecords {
         Ok(body)
     }
 
-    /// Calls `use_them` with the entries that a commit added to a branch from the seq `first` on.
     fn entries<T>(
         &self,
         branch: u64,

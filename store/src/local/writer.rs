@@ -38,12 +38,12 @@ impl Local {
         &self.records
     }
 
-    /// Closes the store. Its journal then records where it ends, so that missing commits at the end are noticed.
     pub(crate) fn close(self) -> Result<(), StoreError> {
         let Self { mut committer, records } = self;
         committer.stop()?;
         // This is the only handle, because the committer's thread has ended.
         if let Some(records) = Arc::into_inner(records) {
+            // The journal then records where it ends, so that missing commits at the end are noticed.
             records.backend.close()?;
         }
         Ok(())
@@ -375,13 +375,12 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     Ok(Appended { first: before.seq + 1, last: state.head.seq, repeated: false })
 }
 
-/// Returns the links of a branch's own entries that may have a snapshot. It skips unreadable links, because a leftover
-/// snapshot only takes space.
 fn snapshot_links(records: &Records, branch: &Branch) -> Vec<Digest> {
     let mut links = Vec::new();
     if records.snapshots.as_ref().is_some_and(Snapshots::exist) {
         let first = branch.found.forked_at() / SNAPSHOT_INTERVAL + 1;
         for number in first..=branch.head.seq / SNAPSHOT_INTERVAL {
+            // An unreadable link is skipped, because a leftover snapshot only takes space.
             links.extend(branch.link_at(records, number * SNAPSHOT_INTERVAL));
         }
     }

@@ -426,8 +426,8 @@ pub(super) fn pause() {
     thread::sleep(Duration::from_millis(1 + random_below(100)));
 }
 
-/// Returns a random number below `limit`, so that transactions that conflicted do not meet again.
 fn random_below(limit: u64) -> u64 {
+    // The pauses differ, so that transactions that conflicted do not meet again.
     let mut bytes = [0; 8];
     // If the operating system has no randomness, all wait equally long.
     let _ = getrandom::fill(&mut bytes);

@@ -61,8 +61,8 @@ impl From<tokio_postgres::Error> for StatementFault {
     }
 }
 
-/// Returns the cause of an error as one line of text, because the driver's own text omits the cause.
 pub(super) fn text(error: &tokio_postgres::Error) -> String {
+    // The driver's own text omits the cause.
     let source = error.source().map(ToString::to_string);
     let text = match error.as_db_error() {
         Some(db) => db.message().to_owned(),

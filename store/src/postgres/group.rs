@@ -198,7 +198,6 @@ fn gather(waiting: &mut VecDeque<Job>, most: usize) -> Vec<Job> {
     group
 }
 
-/// Returns `true` for an append that needs more than one statement.
 fn is_transaction(runs: &Runs) -> bool {
     runs.all.len() > 1 || runs.module.is_some()
 }

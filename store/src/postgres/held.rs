@@ -58,7 +58,6 @@ impl HeldHeads {
         state.names.insert(names, id);
     }
 
-    /// Returns the remembered head of a branch if the branch ends before it or has another link there.
     pub(super) fn beyond(&self, branch: &Branch) -> Option<Head> {
         let held = self.state().heads.get(&BranchId::of(branch)).map(|end| end.head);
         held.filter(|held| {

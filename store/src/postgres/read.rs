@@ -43,7 +43,6 @@ pub(super) trait Ask: Send + Sync {
 
 pub(super) struct ReadingEngine<A>(pub(super) A);
 
-/// Reads the newest rows, over any connection of the pool.
 pub(super) struct Newest {
     pub(super) pool: Arc<ConnectionPool>,
     pub(super) held: HeldHeads,

@@ -98,7 +98,6 @@ pub(super) fn begin_restore(connection: &mut Connection) -> Result<(), Statement
     }
 }
 
-/// Ends a restore, so that the tables can be opened as a store.
 pub(super) fn end_restore(connection: &mut Connection) -> Result<(), StatementFault> {
     let sql = "UPDATE @meta SET format = $1 WHERE format = $2";
     connection.execute(sql, &[&FORMAT, &UNFINISHED]).map(|_| ())
@@ -111,7 +110,6 @@ fn create(connection: &mut Connection, format: i32) -> Result<(), StatementFault
     connection.execute(sql, &[&format, &new_id()?]).map(|_| ())
 }
 
-/// Returns the format, or `None` if there are no tables.
 fn format(connection: &mut Connection) -> Result<Option<i32>, StatementFault> {
     let there = connection.query("SELECT to_regclass('@meta') IS NOT NULL", &[])?;
     if !there.iter().any(|row| row.get::<_, bool>(0)) {

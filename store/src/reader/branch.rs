@@ -166,7 +166,6 @@ impl FoundBranch {
     }
 }
 
-/// The part of a history that belongs to one branch.
 #[derive(Debug)]
 pub(crate) struct BranchSegment {
     pub(crate) branch: BranchName,

@@ -124,12 +124,11 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// Returns that the match or branch does not exist if it was deleted while it was read, because it then looks
-    /// damaged.
     fn unless_deleted(&self, error: StoreError) -> StoreError {
         let (StoreError::Corrupt { .. }, Some(segment)) = (&error, self.segments.back()) else {
             return error;
         };
+        // A match or branch that was deleted while it was read looks damaged.
         match self.engine.found_branch(&self.match_name, &segment.branch) {
             Err(gone @ (StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => gone,
             // Another branch has the name now.

@@ -86,7 +86,6 @@ impl CopiedBranches<'_> {
         Ok(InitialBranch { name, from, before, batches })
     }
 
-    /// Returns the link of a branch after an entry, its own or its ancestors'.
     fn link_at(&self, branch: &BranchName, seq: Seq) -> Result<Digest, StoreError> {
         let mut name = branch;
         while let Some((from, at, links)) = self.known.get(name) {

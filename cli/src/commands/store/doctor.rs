@@ -153,7 +153,6 @@ fn clock_finding(now_ms: i64, listed: &[ListedMatch]) -> DoctorFinding {
     DoctorFinding::ok("clock", clock::rfc_3339(now_ms).unwrap_or_default())
 }
 
-/// Checks that the times of entries do not go back. Stops at damaged entries, which other verbs report.
 fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<DoctorFinding> {
     let store = context.read_store().ok()?;
     for listed in listed {
@@ -161,6 +160,7 @@ fn times_finding(context: &Context, listed: &[ListedMatch]) -> Option<DoctorFind
         let range = (listed.entries + 1).saturating_sub(TIMES_READ).max(1)..=listed.entries;
         let mut before_ms = i64::MIN;
         for entry in store.entries(name, &BranchName::main(), range).ok()? {
+            // Other verbs report damaged entries.
             let Ok(entry) = entry else { break };
             let back_ms = before_ms.saturating_sub(entry.recorded_at_ms);
             before_ms = entry.recorded_at_ms;

@@ -80,11 +80,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Reads a directory or the URL of a database. Every other text is a directory, because no service can be restored.
 fn read_target(value: OsString) -> Result<StoreAddress, String> {
     if value.to_str().is_some_and(is_database) {
         return StoreAddress::read(value);
     }
+    // Every other text is a directory, because no service can be restored.
     Ok(StoreAddress::Dir(value.into()))
 }
 

@@ -58,8 +58,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Returns the place of a loss in the form of a revision, after a space. A loss of the store as a whole has no place.
 fn place(lost: &LostEntries) -> String {
+    // A loss of the store as a whole has no place.
     let Some(match_name) = &lost.match_name else { return String::new() };
     let place = verify::place(match_name.as_str(), lost.branch.as_ref(), None);
     let entries = match (lost.from, lost.to) {

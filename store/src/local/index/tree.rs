@@ -255,8 +255,8 @@ pub(crate) fn sync_all(dir: &Path) -> io::Result<()> {
     sync_dir(dir)
 }
 
-/// Makes a file durable. Windows can do that only for a file that is open for writing.
 fn sync_file(path: &Path) -> io::Result<()> {
+    // Windows can sync only a file that is open for writing.
     File::options().read(true).write(cfg!(windows)).open(path)?.sync_all()
 }
 
@@ -306,8 +306,8 @@ impl Drop for IndexTree {
     }
 }
 
-/// Returns `true` if sled found its own lock taken. sled has no error variant for that.
 fn is_lock_error(error: &io::Error) -> bool {
+    // sled has no error variant for that.
     error.kind() == io::ErrorKind::Other && error.to_string().starts_with("could not acquire lock")
 }
 
@@ -335,10 +335,10 @@ pub(crate) fn guarded<T>(action: &str, call: impl FnOnce() -> sled::Result<T>) -
     }
 }
 
-/// Distinguishes damage from other trouble (ST-7), because sled reports a missing or short file as an I/O error.
 fn sort_io(action: &str, source: io::Error) -> BackendError {
     let source = restored(source);
     match source.kind() {
+        // ST-7: this is damage, but sled reports a missing or short file as an I/O error.
         io::ErrorKind::UnexpectedEof
         | io::ErrorKind::InvalidData
         | io::ErrorKind::InvalidInput
@@ -347,8 +347,8 @@ fn sort_io(action: &str, source: io::Error) -> BackendError {
     }
 }
 
-/// Restores the operating system's error code. sled passes the error on only as its debug text.
 fn restored(error: io::Error) -> io::Error {
+    // sled passes the operating system's error on only as its debug text.
     let text = error.to_string();
     let code = text.strip_prefix("Os { code: ").and_then(|rest| rest.split(',').next()?.parse().ok());
     code.map_or(error, io::Error::from_raw_os_error)

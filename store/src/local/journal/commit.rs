@@ -37,9 +37,9 @@ impl Point {
     }
 }
 
-/// Computes checks of one kind. It derives the key of that kind only once.
 #[derive(Clone)]
 pub(crate) struct Checker {
+    /// It has the key of one kind of checks, so that the key is derived only once.
     fresh: blake3::Hasher,
 }
 

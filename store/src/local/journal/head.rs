@@ -51,7 +51,6 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Reads the bytes of a head. The file must be a regular one of the right length; the content is not checked.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, BackendError> {
     let shown = path.display();
     let (file, length) = open_sound(path)?;
@@ -106,7 +105,6 @@ impl JournalHead {
         head
     }
 
-    /// Returns the highest commit number that the head names, in stray frames and the end mark too.
     pub(crate) fn highest(&self) -> u64 {
         let mut highest = self.ended_at.map_or(0, |end| end.number);
         for frame in self.frames.iter().chain(&self.strays) {
@@ -205,8 +203,8 @@ impl JournalFrame {
         (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)
     }
 
-    /// Returns `true` if the frame may follow `point`. A note may skip numbers, because large commits bypass the heads.
     pub(crate) fn follows(&self, point: Point) -> bool {
+        // A note may skip numbers, because large commits bypass the heads.
         self.before == point || self.kind != Kind::Commit && self.before.number > point.number
     }
 
