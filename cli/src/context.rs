@@ -55,7 +55,6 @@ pub(crate) struct Workspace {
     pub(crate) token: Option<PathBuf>,
     /// The rulesets, with modules and referees.
     pub(crate) registry: Registry,
-    /// The folders of modules.
     pub(crate) modules: Arc<ModuleFolders>,
     /// The files that the referees' commands name.
     pub(crate) referee_paths: Vec<PathBuf>,

@@ -38,7 +38,6 @@ pub(crate) fn until_error<T, E>(
 
 /// Consecutive entries of one branch that are stored together.
 pub(crate) struct Packed<'a> {
-    /// The seq of the first entry.
     pub(crate) first: Seq,
     /// The stored link before the first entry, if there is one.
     pub(crate) before: Option<Digest>,

@@ -234,6 +234,7 @@ const HELD_MAX: usize = 100_000;
 
 #[derive(Default)]
 pub(crate) struct GrantBooks {
+    /// The grants of each match, by its id.
     books: BTreeMap<u64, MatchGrants>,
     held: usize,
 }

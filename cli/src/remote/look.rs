@@ -190,7 +190,6 @@ pub(crate) fn print_reply(
 
 pub(crate) struct ListPart {
     pub(crate) path: String,
-    /// Which items are wanted.
     pub(crate) query: Vec<(&'static str, String)>,
     /// The item before the first one; `None` to begin at the start.
     pub(crate) after: Option<String>,

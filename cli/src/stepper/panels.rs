@@ -20,6 +20,7 @@ const NARROW_LINE: &str = "← → step  : go to  ? keys  q leave";
 
 pub(super) struct Panel {
     pub(super) lines: Vec<Line<'static>>,
+    /// The column and line of the first change.
     pub(super) changed: Option<(usize, usize)>,
 }
 

@@ -24,10 +24,11 @@ use crate::reader::branch::Head;
 const QUEUE_MAX: usize = 256;
 
 pub(crate) enum CommitSharing {
-    /// It may, but not with an append that has the same idempotency key. The entries of the first must be stored before
-    /// the second can be compared with them.
+    /// The request may share a sync, but not with an append that has the same idempotency key. The entries of the first
+    /// must be stored before the second can be compared with them.
     Shared(Option<BranchKey>),
-    /// It may not, because it reads stored records: everything before must be committed when it begins.
+    /// The request needs a sync of its own, because it reads stored records: everything before must be committed when it
+    /// begins.
     Alone,
 }
 

@@ -112,7 +112,6 @@ pub(crate) fn cut(before: Head, after: Head, entries: &[&[u8]]) -> Vec<PagePart>
 }
 
 pub(crate) struct StoredPage {
-    /// The seq of its first entry.
     pub(crate) first: Seq,
     key: Vec<u8>,
     value: Vec<u8>,

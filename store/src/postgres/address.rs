@@ -33,9 +33,9 @@ pub struct FleetAddress {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tls {
-    /// It does not; the connection has no TLS.
+    /// The server does not prove its identity; the connection has no TLS.
     Disabled,
-    /// With a certificate signed by a root in this file, or by one of the system's roots.
+    /// The server has a certificate signed by a root in this file, or by one of the system's roots.
     Verified(Option<PathBuf>),
 }
 

@@ -20,9 +20,9 @@ use crate::reader::store_report::Appended;
 const ROUNDS_MAX: u32 = 10;
 
 enum Settled {
-    /// Its idempotency key is already recorded with the same entries.
+    /// The append's idempotency key is already recorded with the same entries.
     Repeated(Appended),
-    /// It can be tried again, with its key in this slot.
+    /// The append can be tried again, with its key in this slot.
     Again(Option<i64>),
 }
 

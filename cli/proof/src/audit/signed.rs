@@ -68,6 +68,7 @@ impl Vouching<'_> {
 
 pub(super) struct BranchCheckpoints {
     branch: BranchIndex,
+    /// The checkpoints that keys of the policy signed.
     signed: Vec<(Checkpoint, SignedNote)>,
     bad: Option<BadSignature>,
     /// The sizes at which roots are asked for.
