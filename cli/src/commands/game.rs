@@ -199,7 +199,6 @@ impl ListedGame {
         Self { warning, ..Self::of_file(&found.path, found.bytes, has_passed, rules) }
     }
 
-    /// A referee that was named for a game. It is not started.
     fn of_referee(NamedReferee { ruleset, command }: NamedReferee, context: &Context) -> Self {
         let mut warning = None;
         if context.registry.find(&ruleset).is_some() {
