@@ -1,4 +1,4 @@
-//! The branches of matches, in a store here or at a service. Who asks does not know which.
+//! The branches of matches, in a store here or at a service. The caller does not know which.
 
 use std::fmt::Display;
 use std::str::FromStr;

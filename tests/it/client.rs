@@ -279,7 +279,7 @@ $ turnfold --store SERVICE --token p1.token play ford "tap 99,99"
 1 p1 tap 99,99 => ignored no_friendly_unit
 $ turnfold --store SERVICE --token p1.token play ford nonsense
 ! p1 nonsense => rejected malformed (expected `tap Q,R`, `back`, `switch` or `resolve`, found `nonsense`)
-exit 2| error: the command was rejected; nothing was recorded
+exit 2| error: the command was rejected; nothing was recorded; `turnfold rules cycletap malformed` explains it
 $ turnfold --store SERVICE --token p1.token play ford "p2: back"
 exit 2| error: `p2: back` is a command of p2, not of p1
 $ turnfold --store SERVICE --token p1.token play ford back --seat p2

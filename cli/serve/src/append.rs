@@ -289,7 +289,7 @@ fn refused(reason: NotPlayed, tag: &str) -> Problem {
         NotPlayed::KeyUsed { revision, .. } => {
             // Which commands the key recorded may be concealed.
             let reason = NotPlayed::KeyUsed { revision, entries: None };
-            Problem::new(ProblemCode::KeyReused, reason.to_string())
+            Problem::new(ProblemCode::KeyReused, format!("{reason}; choose a new key"))
         }
         reason @ NotPlayed::ByMail { .. } => Problem::forbidden(reason.to_string()),
         reason @ NotPlayed::Rejected { .. } => Problem::new(ProblemCode::Rejected, reason.to_string()),

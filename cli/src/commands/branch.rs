@@ -4,7 +4,7 @@ use serde_json::json;
 use turnfold_history::{Revision, Sources};
 use turnfold_proof::signing::Signers;
 use turnfold_show::render::branches::lines;
-use turnfold_store::{BranchName, MatchName, StoreReader};
+use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
 
 use super::delete::{is_confirmed, require_attended};
 use super::play::require_not_by_mail;
@@ -98,12 +98,16 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failur
         require_unsigned(revision, &store)?;
         store.head(match_name, branch)?;
     }
-    let mut own = 0;
+    let mut own = None;
     for listed in context.branches(match_name)? {
         if listed.branch == *branch {
-            own = listed.entries.saturating_sub(listed.from.map_or(0, |(_, at)| at));
+            own = Some(listed.entries.saturating_sub(listed.from.map_or(0, |(_, at)| at)));
         }
     }
+    let Some(own) = own else {
+        let (match_name, branch) = (match_name.clone(), branch.clone());
+        return Err(StoreError::NoSuchBranch { match_name, branch }.into());
+    };
     require_attended(format_args!("branch `{revision}`"), context)?;
     let own = counted(own, "entry of its own", "entries of its own");
     is_confirmed(format_args!("{match_name}@{branch}"), own, context)

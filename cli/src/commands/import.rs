@@ -144,6 +144,8 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
     }
     if kept.is_kept {
         kept.store = Some(store);
+    } else {
+        drop(store);
     }
     created?;
     let hash = state.state_hash();
@@ -188,11 +190,12 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         let genesis = genesis(Game { rules, module: None, setup, dice: DicePolicy::Recorded }, title)?;
         let mut forks = Vec::new();
         for branch in &branches {
+            let name = branch.name.parse::<BranchName>()?;
             let fork = match &branch.begins_after {
                 Some((from, after)) => Some((from.parse::<BranchName>()?, *after)),
                 None => None,
             };
-            forks.push((branch.name.parse::<BranchName>()?, fork));
+            forks.push((name, fork));
         }
         matches.push((name, genesis, forks, branches, has_end));
     }

@@ -109,8 +109,8 @@ impl Client {
         self.repeat(asked, None)
     }
 
-    /// Sends a request that changes something. Repeats it for a while if the service is unavailable, and if the connection
-    /// is lost and the request may arrive twice.
+    /// Sends a request that changes something. If it may arrive twice, repeats it for a while when the connection is lost or
+    /// the service is unavailable.
     pub(crate) fn change(&self, asked: &ServiceRequest, sent: &Sent) -> Result<ServiceReply, NotAnswered> {
         self.repeat(asked, Some(sent))
     }
@@ -124,12 +124,10 @@ impl Client {
                 answered => return answered,
             };
             let wanted = match &not_answered {
+                // Also a service that asks to come again may have made the change.
+                _ if sent.is_some_and(|sent| !sent.may_repeat) => return Err(not_answered),
                 NotAnswered::Later(_, Some(seconds)) => Duration::from_secs(*seconds),
-                NotAnswered::Lost(_) | NotAnswered::Later(_, None)
-                    if sent.is_some_and(|sent| sent.may_repeat) =>
-                {
-                    pause
-                }
+                NotAnswered::Lost(_) | NotAnswered::Later(_, None) if sent.is_some() => pause,
                 _ => return Err(not_answered),
             };
             if since.is_none() {

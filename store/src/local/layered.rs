@@ -226,9 +226,17 @@ impl Layers {
             {
                 end = [last.as_slice(), &[0]].concat();
             }
+            // A layer may have many more, such as all pages of a large commit.
+            for layer in layers {
+                if let Some((key, _)) = layer.range(rest.start.clone()..end.clone()).nth(wanted) {
+                    end.clone_from(key);
+                }
+            }
             let mut merged = Changes::new();
             for (key, value) in under {
-                merged.insert(key, Some(value));
+                if key < end {
+                    merged.insert(key, Some(value));
+                }
             }
             for layer in layers {
                 for (key, value) in layer.range(rest.start.clone()..end.clone()) {

@@ -126,7 +126,8 @@ impl EngineReader for Records {
         take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let mut next = from;
-        for stored in self.pages_from(own.branch, from, own.last).map_err(|error| error.at(from))? {
+        // If one of several pages cannot be read, those before it still can, one by one.
+        for stored in self.pages_from(own.branch, from, own.last).unwrap_or_default() {
             if stored.first > next {
                 break;
             }
@@ -142,7 +143,7 @@ impl EngineReader for Records {
         if next > from {
             return Ok(());
         }
-        // The first entry that is wanted is in the middle of a page.
+        // The first entry that is wanted is in the middle of a page, or missing.
         let found = self.page_at(own.branch, own.first, from).map_err(|error| error.at(from))?;
         let Some(stored) = found else { return Ok(()) };
         let page = stored.read()?;

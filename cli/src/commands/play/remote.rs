@@ -1,7 +1,7 @@
 //! `turnfold play` on a branch of a service.
 
 use serde_json::{Value, json};
-use turnfold_history::ScriptCommand;
+use turnfold_history::{Revision, ScriptCommand};
 use turnfold_serve::TokenKind;
 use turnfold_show::render;
 
@@ -9,7 +9,7 @@ use super::{Args, before_colon, lines_of};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
-use crate::remote::look::{ask, needs_store, print_reply, require_unused, seen_at};
+use crate::remote::look::{ask, needs_store, print_reply, read, require_unused, seen_at};
 use crate::remote::problem::{ApiError, NotAnswered};
 use crate::{files, random};
 
@@ -34,11 +34,24 @@ pub(super) fn play(args: &Args, client: &Client, output: &mut Output) -> Result<
             print_rejected(&problem, output)?;
             output.flush()?;
             let place = given.and_then(|given| files::place_in_script(given, args.script.as_ref()));
-            return Err(problem.failure_at(&before_colon(place)));
+            let failure = problem.failure_at(&before_colon(place));
+            return Err(match explained_by(&problem, &args.revision, client) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            });
         }
         Err(not_answered) => return Err(not_answered.into()),
     }
     Ok(ExitStatus::Yes)
+}
+
+/// The ruleset is asked for only now, because most commands are not rejected.
+fn explained_by(problem: &ApiError, revision: &Revision, client: &Client) -> Option<String> {
+    let (_, record) = problem.command.as_ref()?;
+    let reason = record.get("reason")?.as_str()?;
+    let found = read(client, format!("/v1/matches/{}", revision.match_name), Vec::new()).ok()?;
+    let ruleset = found.get("ruleset")?.as_str()?;
+    Some(format!("`turnfold rules {ruleset} {reason}` explains it"))
 }
 
 fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Result<(), Failure> {
