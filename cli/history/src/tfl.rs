@@ -1,4 +1,4 @@
-#![doc = include_str!("../../TFL.md")]
+#![doc = include_str!("../TFL.md")]
 //!
 //! [`bless`](crate::golden::bless::bless) fills in what a script leaves out; [`check`](crate::check()) requires it.
 

@@ -86,9 +86,10 @@ impl DoctorFinding {
 }
 
 pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let findings = match context.store {
-        StoreAddress::Service(_) => service::findings(context),
-        _ => store_findings(context),
+    let findings = if matches!(context.store, StoreAddress::Service(_)) {
+        service::findings(context)
+    } else {
+        store_findings(context)
     };
     context.output.list(&findings, |findings| findings.iter().map(DoctorFinding::line).collect())?;
     Ok(findings.iter().all(|finding| finding.grade != Grade::Mend).into())
