@@ -230,7 +230,7 @@ fn an_attempt_is_rejected_and_has_no_hash() {
 fn the_closing_line_is_complete_and_the_last() {
     let digits = "0".repeat(64);
     let cut = "0, the number of entries above; are some of them lost?";
-    let count = "0, the number of entries above (delete the line and run `turnfold bless` if they are right)";
+    let count = "0, the number of entries above (delete the line and bless the file if they are right)";
     let mark = "0".repeat(32);
     check_body(&format!("= 1 state {digits} log {digits}\n"), &format!("3: expected {cut}, found `1`"));
     check_body(&format!("= 00 state {digits} log {digits}\n"), &format!("3: expected {count}, found `00`"));
