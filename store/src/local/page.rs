@@ -17,9 +17,6 @@ pub(crate) const RECORDS_MAX: usize = 64;
 /// The most bytes of entries on a page. A longer entry has a page of its own.
 pub(crate) const BYTES_MAX: usize = 4096;
 
-/// How many pages are read at once. It costs less to go on to the next page than to search for it.
-const PAGES_AT_ONCE: usize = 8;
-
 pub(crate) const VERSION: u8 = 1;
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,22 +125,6 @@ impl StoredPage {
 }
 
 impl Records {
-    /// Reads pages that begin with entries from `from` to `last`, at most [`PAGES_AT_ONCE`].
-    pub(crate) fn pages_from(
-        &self,
-        branch_id: u64,
-        from: Seq,
-        last: Seq,
-    ) -> Result<Vec<StoredPage>, StoreError> {
-        let range = key::of_page(branch_id, from)..key::of_page(branch_id, last.saturating_add(1));
-        let mut pages = Vec::new();
-        for (key, value) in self.backend.scan(&range, PAGES_AT_ONCE)? {
-            let first = key::seq_of(&key).ok_or_else(|| StoreError::damaged("a page has no proper key"))?;
-            pages.push(StoredPage { first, key, value });
-        }
-        Ok(pages)
-    }
-
     /// Finds the last page that begins at or before `seq`, but not before `least`.
     pub(crate) fn page_at(
         &self,

@@ -125,25 +125,6 @@ impl EngineReader for Records {
         from: Seq,
         take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let mut next = from;
-        // If one of several pages cannot be read, those before it still can, one by one.
-        for stored in self.pages_from(own.branch, from, own.last).unwrap_or_default() {
-            if stored.first > next {
-                break;
-            }
-            let page = stored.read()?;
-            let end = stored.next(&page);
-            // During packing, a page may also hold entries of the page behind it.
-            if end > next {
-                let after = Some(page.link);
-                take(&Packed { first: stored.first, before: None, records: page.records, after })?;
-                next = end;
-            }
-        }
-        if next > from {
-            return Ok(());
-        }
-        // The first entry that is wanted is in the middle of a page, or missing.
         let found = self.page_at(own.branch, own.first, from).map_err(|error| error.at(from))?;
         let Some(stored) = found else { return Ok(()) };
         let page = stored.read()?;
