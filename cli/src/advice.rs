@@ -185,7 +185,7 @@ pub(crate) fn after_not_played(reason: &NotPlayed, asked: Option<Viewer>) -> Opt
         ),
         NotPlayed::Rejected { commands, ruleset, code, by_referee } => {
             let code = code.as_ref()?;
-            let mut hint = format!("`turnfold rules {ruleset} {code}` explains it");
+            let mut hint = explains(ruleset, code);
             // A call of many commands is most likely the log of a game that the engine accepted.
             if *by_referee && *commands > 1 {
                 hint.push_str("; if your engine took it, see `turnfold help referees`");
@@ -193,6 +193,11 @@ pub(crate) fn after_not_played(reason: &NotPlayed, asked: Option<Viewer>) -> Opt
             hint
         }
     })
+}
+
+/// Returns the command that explains why the rules rejected a command.
+pub(crate) fn explains(ruleset: &str, reason: &str) -> String {
+    format!("`turnfold rules {ruleset} {reason}` explains it")
 }
 
 fn hint(error: &ReplayError) -> Option<String> {

@@ -16,7 +16,7 @@ use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::remote::client::{Client, Sent, ServiceRequest};
-use crate::remote::look::{items, read, unusable};
+use crate::remote::look::{document, items, read, unusable};
 use crate::sources::Several;
 
 impl Workspace {
@@ -39,7 +39,7 @@ impl Workspace {
         match self.service()? {
             Some(client) => {
                 let found = read(client, format!("/v1/matches/{match_name}"), Vec::new())?;
-                parsed(&member_of::<MatchReply>(found)?.current)
+                parsed(&reply_of::<MatchReply>(found)?.current)
             }
             None => Ok(current_branch(&self.read_store()?, match_name)?),
         }
@@ -49,7 +49,7 @@ impl Workspace {
         let mut all = Several { sources: Vec::new(), failures: Vec::new() };
         if let Some(client) = self.service()? {
             for found in items(client, "/v1/matches")? {
-                let match_name = parsed(&member_of::<MatchReply>(found)?.match_name)?;
+                let match_name = parsed(&reply_of::<MatchReply>(found)?.match_name)?;
                 for listed in fetched(client, &match_name)? {
                     all.sources.push(branch_of(&match_name, listed.branch));
                 }
@@ -80,11 +80,10 @@ impl Workspace {
             let path = format!("/v1/matches/{match_name}/branches");
             let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
             let reply = client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: false })?;
-            let made: BranchReply = serde_json::from_str(&reply.body).map_err(unusable)?;
-            return made
-                .from
-                .map(|fork| fork.seq)
-                .ok_or_else(|| unusable("expected where the branch begins"));
+            return match reply_of::<BranchReply>(document(&reply)?)?.from {
+                Some(fork) => Ok(fork.seq),
+                None => Err(unusable("expected where the branch begins")),
+            };
         }
         let store = self.open_store()?;
         let at = match seq {
@@ -134,7 +133,7 @@ fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
 fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
     let mut branches = Vec::new();
     for item in items(client, &format!("/v1/matches/{match_name}/branches"))? {
-        let BranchReply { branch, entries, from, current, link } = member_of(item)?;
+        let BranchReply { branch, entries, from, current, link } = reply_of(item)?;
         let from = match from {
             Some(fork) => Some((parsed(&fork.branch)?, fork.seq)),
             None => None,
@@ -170,7 +169,7 @@ struct ForkReply {
     seq: u64,
 }
 
-fn member_of<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
+fn reply_of<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
     serde_json::from_value(answer).map_err(unusable)
 }
 

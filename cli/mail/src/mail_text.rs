@@ -142,7 +142,7 @@ fn with_entities(text: &str) -> Cow<'_, str> {
     while let Some((before, behind)) = rest.split_once('&') {
         out.push_str(before);
         rest = behind;
-        // It looks no further than a name is long, because a mail may be a million `&`.
+        // It looks no further than the longest name reaches, because a mail may consist of a million `&`.
         let signs = behind.bytes().take(ENTITY_MAX + 1);
         let length = signs.take_while(|sign| sign.is_ascii_alphanumeric() || *sign == b'#').count();
         if (1..=ENTITY_MAX).contains(&length)

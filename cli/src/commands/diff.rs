@@ -1,12 +1,12 @@
 //! `turnfold diff`: shows where two histories diverge, and how their outcomes and states differ.
 
 use turnfold_history::compare::diff::{Ignored, compare};
-use turnfold_history::{SeatHistory, SourceName, Viewer};
+use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render::diff::{DiffDocument, lines, stat_lines};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::require_seat;
+use crate::histories::load_unchecked;
 use crate::output::Format;
 use crate::sources::require_one_stdin;
 
@@ -49,10 +49,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     require_one_stdin([&args.a, &args.b].iter().filter(|name| name.is_standard_input()).count())?;
-    let a = SeatHistory::load(args.viewer, &args.a, &context.workspace)?;
-    require_seat(args.viewer, a.start()?.players(), &args.a)?;
-    let b = SeatHistory::load(args.viewer, &args.b, &context.workspace)?;
-    require_seat(args.viewer, b.start()?.players(), &args.b)?;
+    let a = load_unchecked(args.viewer, &args.a, context)?;
+    let b = load_unchecked(args.viewer, &args.b, context)?;
     if a.viewer() != b.viewer() {
         let viewer = if a.viewer().sees_all() { b.viewer() } else { a.viewer() };
         return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))

@@ -9,7 +9,7 @@ use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_history::history::revision::{has_ending, is_page};
 use turnfold_history::history::written;
-use turnfold_history::{Closing, Revision, SeatHistory, SourceName, Sources, Viewer};
+use turnfold_history::{Closing, Revision, SourceName, Sources, Viewer};
 use turnfold_history::{
     PageError,
     tfl::{self, in_page::replay_in},
@@ -20,8 +20,10 @@ use ureq::http::StatusCode;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{NewFile, check_new, is_standard, temporary_dir, write_whole, write_whole_from};
-use crate::histories::require_seat;
+use crate::files::{
+    NewFile, check_new, is_standard, temporary_dir, unwritable, write_whole, write_whole_from,
+};
+use crate::histories::load_unchecked;
 use crate::output::Format;
 use crate::output::counted;
 use crate::remote::client::{ServiceRequest, path_of};
@@ -289,11 +291,10 @@ fn write_replay(
     context: &Context,
 ) -> Result<Closing, Failure> {
     let mut file = BufWriter::new(file);
-    let failed = |cause| Failure::trouble(format!("cannot write `{}`: {cause}", path.display()));
     let closing = written::write_replay(revision, &context.workspace, &mut |text| {
-        file.write_all(text.as_bytes()).map_err(failed)
+        file.write_all(text.as_bytes()).map_err(|cause| unwritable(path, &cause))
     })?;
-    file.flush().map_err(failed)?;
+    file.flush().map_err(|cause| unwritable(path, &cause))?;
     Ok(closing)
 }
 
@@ -321,8 +322,7 @@ fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exporte
         }
         return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
     }
-    let seat_history = SeatHistory::load(args.viewer, source, &context.workspace)?;
-    require_seat(args.viewer, seat_history.start()?.players(), source)?;
+    let seat_history = load_unchecked(args.viewer, source, context)?;
     let replay = seat_history.to_replay()?;
     Ok(Exported {
         view: replay.header.view.map(|view| view.perspective.to_string()),

@@ -4,7 +4,7 @@ use turnfold_history::{Divergence, DivergenceKind, SeatHistory, SourceName, View
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{self, require_seat};
+use crate::histories;
 use crate::output::{Output, counted, dim, plain};
 use crate::render;
 #[cfg(feature = "stepper")]
@@ -45,9 +45,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let seat_history = if args.step {
         histories::load(args.viewer, &args.source, context)?
     } else {
-        let seat_history = SeatHistory::load(args.viewer, &args.source, &context.workspace)?;
-        require_seat(args.viewer, seat_history.start()?.players(), &args.source)?;
-        seat_history
+        histories::load_unchecked(args.viewer, &args.source, context)?
     };
     if args.step && context.output.is_fillable() {
         #[cfg(not(feature = "stepper"))]

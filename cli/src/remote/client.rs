@@ -124,7 +124,7 @@ impl Client {
                 answered => return answered,
             };
             let wanted = match &not_answered {
-                // Also a service that asks to come again may have made the change.
+                // A service that asks to try again later may have made the change all the same.
                 _ if sent.is_some_and(|sent| !sent.may_repeat) => return Err(not_answered),
                 NotAnswered::Later(_, Some(seconds)) => Duration::from_secs(*seconds),
                 NotAnswered::Lost(_) | NotAnswered::Later(_, None) if sent.is_some() => pause,

@@ -6,6 +6,7 @@ use turnfold_serve::TokenKind;
 use turnfold_show::render;
 
 use super::{Args, before_colon, lines_of};
+use crate::advice::explains;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Output};
 use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
@@ -51,7 +52,7 @@ fn explained_by(problem: &ApiError, revision: &Revision, client: &Client) -> Opt
     let reason = record.get("reason")?.as_str()?;
     let found = read(client, format!("/v1/matches/{}", revision.match_name), Vec::new()).ok()?;
     let ruleset = found.get("ruleset")?.as_str()?;
-    Some(format!("`turnfold rules {ruleset} {reason}` explains it"))
+    Some(explains(ruleset, reason))
 }
 
 fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Result<(), Failure> {

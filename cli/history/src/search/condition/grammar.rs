@@ -38,27 +38,29 @@ pub(super) fn parse(text: &str) -> Result<Node, String> {
 
 impl<'a> ConditionParser<'a> {
     fn any(&mut self) -> Result<Node, String> {
-        let first = self.all()?;
-        if !self.takes("||") {
-            return Ok(first);
-        }
-        let mut nodes = vec![first, self.all()?];
-        while self.takes("||") {
-            nodes.push(self.all()?);
-        }
-        Ok(Node::Any(nodes))
+        self.joined("||", Self::all, Node::Any)
     }
 
     fn all(&mut self) -> Result<Node, String> {
-        let first = self.one()?;
-        if !self.takes("&&") {
+        self.joined("&&", Self::one, Node::All)
+    }
+
+    /// A single part is a condition by itself.
+    fn joined(
+        &mut self,
+        operator: &str,
+        part: fn(&mut Self) -> Result<Node, String>,
+        join: fn(Vec<Node>) -> Node,
+    ) -> Result<Node, String> {
+        let first = part(self)?;
+        if !self.takes(operator) {
             return Ok(first);
         }
-        let mut nodes = vec![first, self.one()?];
-        while self.takes("&&") {
-            nodes.push(self.one()?);
+        let mut nodes = vec![first, part(self)?];
+        while self.takes(operator) {
+            nodes.push(part(self)?);
         }
-        Ok(Node::All(nodes))
+        Ok(join(nodes))
     }
 
     fn one(&mut self) -> Result<Node, String> {
