@@ -36,8 +36,6 @@ pub(crate) struct Context {
     pub(crate) verbose: u8,
     /// The grammar of the whole command line, for completions and manual pages.
     pub(crate) grammar: fn() -> clap::Command,
-    /// The values of the verb's positional arguments.
-    pub(crate) named: Vec<String>,
 }
 
 impl Deref for Context {
@@ -60,6 +58,8 @@ pub(crate) struct Workspace {
     pub(crate) referee_paths: Vec<PathBuf>,
     /// The store in a directory above that is not used, because it belongs to another user.
     pub(crate) passed_over: Option<PathBuf>,
+    /// The values of the verb's positional arguments.
+    pub(crate) named: Vec<String>,
     /// Keeps the bundle that was read last.
     pub(crate) bundles: Bundles,
     /// The open store, for a verb that reads several sources; `None` to open it each time.
@@ -88,6 +88,7 @@ impl Workspace {
             modules,
             referee_paths: Vec::new(),
             passed_over: None,
+            named: Vec::new(),
             bundles: Bundles::default(),
             reader: None,
             client: OnceLock::new(),

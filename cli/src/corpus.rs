@@ -33,8 +33,8 @@ pub(crate) struct CorpusArgs {
 }
 
 pub(crate) struct Corpus<'a> {
-    workspace: &'a Workspace,
-    logs: Several<SourceName>,
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) logs: Several<SourceName>,
 }
 
 struct Read {
@@ -69,30 +69,14 @@ impl CorpusArgs {
         }
         require_one_stdin(sources.iter().filter(|name| name.is_standard_input()).count())?;
         // A store that is not there is one failure, not one of each revision.
-        if sources.iter().any(|name| matches!(name, SourceName::Revision(_)))
-            && workspace.service()?.is_none()
-        {
-            workspace.read_store()?;
+        if sources.iter().any(|name| matches!(name, SourceName::Revision(_))) {
+            workspace.require_store()?;
         }
         Ok(Several { sources, failures })
     }
 }
 
 impl Corpus<'_> {
-    /// Returns the sources if a service searches all of them. If the viewer is a seat and names an entry, they are searched
-    /// here, because the service searches only what the seat knows now.
-    pub(crate) fn on_service(self, viewer: Option<Viewer>) -> Result<Several<SourceName>, Self> {
-        let Ok(Some(client)) = self.workspace.service() else { return Err(self) };
-        let sees_all = viewer.is_none_or(Viewer::sees_all) && client.sees_all();
-        for log in &self.logs.sources {
-            match log {
-                SourceName::Revision(revision) if revision.seq.is_none() || sees_all => {}
-                _ => return Err(self),
-            }
-        }
-        Ok(self.logs)
-    }
-
     /// Reads the logs in parallel, as a viewer knows them, and shows the result of `look` for each, in order. Returns
     /// the failure of the logs that could not be read, to be reported after the others have been shown.
     ///

@@ -25,7 +25,6 @@
 
 mod address;
 mod advice;
-mod branches;
 mod bundles;
 mod clock;
 mod colors;
@@ -39,6 +38,7 @@ mod grammar;
 mod guides;
 mod histories;
 mod limits;
+mod matches;
 mod origin;
 mod output;
 mod pager;
@@ -160,8 +160,9 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     let mut workspace = Workspace::new(global.store, global.token, registry, modules)?;
     workspace.passed_over = passed_over;
     workspace.referee_paths = referee_paths;
+    workspace.named = named;
     let verbose = global.verbose;
-    let mut context = Context { workspace, output, verbose, grammar: grammar::grammar, named };
+    let mut context = Context { workspace, output, verbose, grammar: grammar::grammar };
     if command.is_paged(&context.output) {
         context.output.page()?;
     }

@@ -16,8 +16,10 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 use terminal_size::{Height, Width, terminal_size};
+use turnfold_core::picture::Picture;
 use turnfold_history::Record;
 use turnfold_history::text::json_line;
+use turnfold_show::drawing::Highlights;
 use turnfold_show::render;
 
 pub(crate) use turnfold_history::text::{
@@ -27,6 +29,7 @@ pub(crate) use turnfold_history::text::{
 use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::pager::Pager;
+use crate::render::print_highlighted;
 use crate::stderr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,6 +75,56 @@ fn styled(line: &Line, width: usize) -> String {
         let _ = write!(text, "{before}{style}{span}{style:#}");
     }
     text
+}
+
+/// An answer in the format of the output, computed here or by a service.
+pub(crate) enum Answer {
+    /// JSON or a picture, which is printed as it is.
+    Document(String),
+    Lines(Vec<Line>),
+    /// Lines of a service, which the terminal may fold.
+    Text(String),
+    /// A drawing, and the lines below it.
+    Board {
+        picture: Picture,
+        highlights: Highlights,
+        below: Vec<Line>,
+    },
+}
+
+impl Answer {
+    pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> io::Result<Self> {
+        Ok(Self::Document(json_line(value)? + "\n"))
+    }
+
+    pub(crate) fn of(
+        format: Format,
+        value: &(impl Serialize + ?Sized),
+        lines: impl FnOnce() -> Vec<Line>,
+    ) -> io::Result<Self> {
+        if format == Format::Json { Self::json(value) } else { Ok(Self::Lines(lines())) }
+    }
+
+    /// Returns a list: lines that may depend on each other, or a line of JSON for each item.
+    pub(crate) fn list<T: Serialize>(
+        format: Format,
+        items: &[T],
+        lines: impl FnOnce(&[T]) -> Vec<Line>,
+    ) -> io::Result<Self> {
+        if format != Format::Json {
+            return Ok(Self::Lines(lines(items)));
+        }
+        let mut text = String::new();
+        for item in items {
+            text.push_str(&json_line(item)?);
+            text.push('\n');
+        }
+        Ok(Self::Document(text))
+    }
+
+    pub(crate) fn record(format: Format, record: &Record) -> io::Result<Self> {
+        Self::of(format, record, || vec![render::record(record)])
+    }
 }
 
 pub(crate) fn printable_lines(text: &str) -> String {
@@ -230,19 +283,25 @@ impl Output {
         if self.is_json() { self.json(value) } else { self.note(lines()) }
     }
 
-    /// Prints a list: as lines that may depend on each other, or as a line of JSON for each item.
+    pub(crate) fn print(&mut self, answer: Answer) -> Result<(), Failure> {
+        match answer {
+            Answer::Document(text) => self.document(&text)?,
+            Answer::Lines(lines) => self.note(lines)?,
+            Answer::Text(text) => self.text(&folded_lines(&text, fold::stdout_width()))?,
+            Answer::Board { picture, highlights, below } => {
+                print_highlighted(&picture, &highlights, self)?;
+                self.note(below)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn list<T: Serialize>(
         &mut self,
         items: &[T],
         lines: impl FnOnce(&[T]) -> Vec<Line>,
-    ) -> io::Result<()> {
-        if !self.is_json() {
-            return self.note(lines(items));
-        }
-        for item in items {
-            self.json(item)?;
-        }
-        Ok(())
+    ) -> Result<(), Failure> {
+        self.print(Answer::list(self.format, items, lines)?)
     }
 
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
@@ -284,10 +343,6 @@ impl Output {
         }
         let width = if folds { fold::stdout_width() } else { None };
         writeln!(self.stdout, "{}", folded_lines(&line, width))
-    }
-
-    pub(crate) fn text_lines(&mut self, text: &str) -> io::Result<()> {
-        self.text(&folded_lines(text, fold::stdout_width()))
     }
 
     pub(crate) fn document(&mut self, document: &str) -> io::Result<()> {

@@ -1,7 +1,5 @@
-//! The command line as client of a service (SV-40): sends requests, and prints the answers as they are.
-//!
-//! A verb that a service supports calls [`Context::service`] first. This module knows no rules, and it never prints or
-//! logs a token.
+//! The command line as client of a service (SV-40): sends requests and reads the answers. It knows no rules, and it never
+//! prints or logs a token. [`matches`](crate::matches) decides what a service is asked for.
 
 pub(crate) mod client;
 pub(crate) mod look;

@@ -1,5 +1,6 @@
 //! Several sources in one call. Each is handled by itself, so a failure of one does not affect the others.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -10,7 +11,7 @@ use turnfold_history::{PageError, RangeName, ReplayError, Revision, SourceName, 
 use turnfold_proof::bundle::is_bundle;
 
 use crate::address::StoreAddress;
-use crate::context::{Context, Workspace};
+use crate::context::Workspace;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
@@ -249,11 +250,11 @@ pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<Pa
 impl<T> Several<T> {
     /// Handles each source. Failures name their sources and are printed at the end; the worst of them gives the exit
     /// code.
-    pub(crate) fn answer_each(
+    pub(crate) fn answer_each<C: Deref<Target = Workspace>>(
         self,
         shown: impl Fn(&T) -> String,
-        context: &mut Context,
-        mut answer: impl FnMut(&T, &mut Context) -> Result<ExitStatus, Failure>,
+        context: &mut C,
+        mut answer: impl FnMut(&T, &mut C) -> Result<ExitStatus, Failure>,
     ) -> Result<ExitStatus, Failure> {
         let Self { sources, mut failures } = self;
         let mut status = ExitStatus::Yes;

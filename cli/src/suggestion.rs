@@ -5,15 +5,15 @@ use turnfold_history::search::path::name_like;
 use turnfold_store::MatchName;
 
 use crate::advice::{about_bundle, about_file};
-use crate::context::Context;
+use crate::context::Workspace;
 use crate::failure::Failure;
 
 /// The most matches to compare with, because an error should not be delayed by a guess.
 const NAMES_MAX: usize = 1000;
 
-pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
+pub(crate) fn about_match(failure: Failure, workspace: &Workspace) -> Failure {
     if failure.is_store_missing
-        && let Some((what, hint)) = context.named.iter().find_map(|name| about_file(name))
+        && let Some((what, hint)) = workspace.named.iter().find_map(|name| about_file(name))
     {
         return Failure::usage(format!("{what}, not a match, and there is no store here")).hint(hint);
     }
@@ -25,7 +25,7 @@ pub(crate) fn about_match(failure: Failure, context: &Context) -> Failure {
     if let Some((_, "bundle" | "tfb")) = name.rsplit_once('.') {
         return failure.hint(about_bundle(name));
     }
-    let Ok(store) = context.read_store() else { return failure };
+    let Ok(store) = workspace.read_store() else { return failure };
     let Ok(matches) = store.matches_after(None) else { return failure };
     let mut names = Vec::new();
     for found in matches.take(NAMES_MAX) {

@@ -2,12 +2,9 @@
 
 use clap::{Arg, ArgMatches, FromArgMatches};
 use turnfold_history::{SourceName, Viewer};
-use turnfold_show::render;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::seek;
-use crate::remote::look;
 
 /// Ask the ruleset a question
 ///
@@ -76,13 +73,7 @@ fn read_word(word: &str) -> Result<String, &'static str> {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Question(question) = &args.question;
-    if let Some((client, revision)) = context.workspace.service_with(&args.source)? {
-        let mut query = look::seen_at(revision.seq, args.viewer);
-        query.push(("q", question.clone()));
-        return look::print(client, revision, "ask", query, &mut context.output);
-    }
-    let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
-    let answer = viewer.ask(state.as_ref(), question);
-    let answer = answer.map_err(|error| Failure::usage(error.to_string()))?;
-    context.output.answer(&answer.json, || vec![render::answer(&answer)])
+    let answer = context.workspace.ask(&args.source, question, args.viewer, context.output.format())?;
+    context.output.print(answer)?;
+    Ok(ExitStatus::Yes)
 }

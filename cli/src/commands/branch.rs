@@ -1,13 +1,11 @@
 //! `turnfold branch`: creates, lists, renames and deletes branches.
 
 use serde_json::json;
-use turnfold_history::{Revision, Sources};
-use turnfold_proof::signing::Signers;
+use turnfold_history::Revision;
 use turnfold_show::render::branches::lines;
-use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
+use turnfold_store::{BranchName, MatchName, StoreError};
 
 use super::delete::{is_confirmed, require_attended};
-use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted, plain, strong};
@@ -92,12 +90,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 /// Asks whether to delete a branch, because only a backup brings it back.
 fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failure> {
     let Revision { match_name, branch, .. } = revision;
-    if context.service()?.is_none() {
-        let store = context.read_store()?;
-        require_not_by_mail(&store, revision)?;
-        require_unsigned(revision, &store)?;
-        store.head(match_name, branch)?;
-    }
+    context.require_deletable(revision)?;
     let mut own = None;
     for listed in context.branches(match_name)? {
         if listed.branch == *branch {
@@ -111,18 +104,6 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failur
     require_attended(format_args!("branch `{revision}`"), context)?;
     let own = counted(own, "entry of its own", "entries of its own");
     is_confirmed(format_args!("{match_name}@{branch}"), own, context)
-}
-
-/// Requires that the key in `$TURNFOLD_KEY`, if there is one, has not signed a branch that is to be deleted. The key
-/// would not sign another branch of that name.
-fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
-    let Some(path) = std::env::var_os("TURNFOLD_KEY").filter(|path| !path.is_empty()) else { return Ok(()) };
-    let signers = Signers::open(&[path.into()])?;
-    if signers.remembered(&signers.origin(store, revision)?)?.is_empty() {
-        return Ok(());
-    }
-    let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
-    Err(Failure::usage(message).hint("`--force` deletes it"))
 }
 
 fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {

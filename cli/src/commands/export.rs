@@ -6,29 +6,18 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use turnfold_core::Digest;
 use turnfold_history::history::revision::{has_ending, is_page};
 use turnfold_history::history::written;
-use turnfold_history::{Closing, Revision, SourceName, Sources, Viewer};
-use turnfold_history::{
-    PageError,
-    tfl::{self, in_page::replay_in},
-};
+use turnfold_history::{Closing, Revision, SourceName, Viewer};
 use turnfold_proof::bundle::BundledName;
-use turnfold_show::Page;
-use ureq::http::StatusCode;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{
     NewFile, check_new, is_standard, temporary_dir, unwritable, write_whole, write_whole_from,
 };
-use crate::histories::load_unchecked;
-use crate::output::Format;
+use crate::matches::{Exported, missing_replay};
 use crate::output::counted;
-use crate::remote::client::{ServiceRequest, path_of};
-use crate::remote::look;
-use crate::remote::problem::NotAnswered;
 use crate::sources::{Named, Several, SourceArg};
 
 /// Write a revision as a replay file, or as a page that shows it
@@ -64,22 +53,14 @@ pub(crate) struct Args {
 
     /// Whose view to show
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
-    viewer: Viewer,
+    pub(crate) viewer: Viewer,
 
     /// Write an HTML file that shows the game
     #[arg(long)]
-    html: bool,
+    pub(crate) html: bool,
 
     #[command(flatten)]
     output: NewFile,
-}
-
-struct Exported {
-    /// The seat whose knowledge the file is limited to; `None` if it holds everything.
-    view: Option<String>,
-    entries: u64,
-    state_hash: Option<Digest>,
-    text: String,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -100,7 +81,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             && BundledName::of(&file.path).is_none()
             && args.output.folder().is_err()
         {
-            return Err(missing(&file.path));
+            return Err(missing_replay(&file.path));
         }
     }
     let targets = targets(&sources, args.output.folder()?, args.html)?;
@@ -115,12 +96,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             export(args, source, Some(path), context)
         },
     )
-}
-
-fn missing(file: &Path) -> Failure {
-    let file = file.display();
-    Failure::usage(format!("cannot read replay `{file}`: there is no such file"))
-        .hint(format!("`-o {file}` writes to it"))
 }
 
 /// Chooses an output file for each source; rejects two sources that would have the same one.
@@ -162,35 +137,19 @@ fn export(
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    let there = remote(args, source, context)?;
-    if let (SourceName::Revision(revision), None) = (source, &there) {
-        context.require_rules(
-            "`export`",
-            &context.read_store()?,
-            std::slice::from_ref(&revision.match_name),
-        )?;
+    let workspace = &context.workspace;
+    let mut long = None;
+    if path.is_some() || !context.output.is_json() {
+        long = workspace.long_replay(args, source)?;
     }
-    let long = match source {
-        SourceName::Revision(revision)
-            if there.is_none()
-                && args.viewer.sees_all()
-                && !args.html
-                && (path.is_some() || !context.output.is_json()) =>
-        {
-            Some(revision)
-        }
-        _ => None,
-    };
-    let Exported { view, entries, state_hash, text } = match (there, long, path) {
-        (Some(exported), ..) => exported,
-        (None, Some(revision), None) => return print_long(revision, context),
-        (None, Some(revision), Some(path)) => {
+    let Exported { view, entries, state_hash, text } = match (long, path) {
+        (Some(revision), None) => return print_long(revision, context),
+        (Some(revision), Some(path)) => {
             let closing = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
             let state_hash = Some(closing.state);
             Exported { view: None, entries: closing.count, state_hash, text: String::new() }
         }
-        _ if args.html => page(args, source, context)?,
-        _ => replay(args, source, context)?,
+        (None, _) => workspace.export(args, source)?,
     };
     if let (Some(path), None) = (path, long) {
         write_whole(path, text.as_bytes())?;
@@ -226,51 +185,6 @@ fn export(
         written.map_err(|error| Failure::cut_short(what, error))?;
     }
     Ok(ExitStatus::Yes)
-}
-
-fn remote(args: &Args, source: &SourceName, context: &Context) -> Result<Option<Exported>, Failure> {
-    let SourceName::Revision(revision) = source else { return Ok(None) };
-    let Some(client) = context.workspace.service()? else { return Ok(None) };
-    let viewer = Some(args.viewer).filter(|viewer| !viewer.sees_all());
-    let text = if args.html {
-        let path = path_of(revision, "replay.html");
-        let query = look::seen_at(revision.seq, viewer);
-        let media_type = Some("text/html");
-        client.get(&ServiceRequest { path, query, format: Format::Text, media_type })?.body
-    } else if viewer.is_some() {
-        look::seen_replay(client, revision, viewer)?
-    } else {
-        match look::whole_replay(client, revision) {
-            // A seat may have the whole file only after the end of the match.
-            Err(NotAnswered::ApiError(error)) if error.status == StatusCode::FORBIDDEN => {
-                look::seen_replay(client, revision, None)?
-            }
-            whole => whole?,
-        }
-    };
-    let (replay, view) = if args.html {
-        match replay_in(&revision.to_string(), text.as_bytes()) {
-            Ok(replay) => (Some(replay), None),
-            Err(PageError::NoReplay { viewer, .. }) => (None, Some(viewer.to_string())),
-            Err(error) => return Err(look::unusable(error)),
-        }
-    } else {
-        let mut header = text.lines().take_while(|line| *line != "[setup]");
-        let view = header.find_map(|line| line.strip_prefix("view = \"")?.strip_suffix('"'));
-        (Some(text.clone().into_bytes()), view.map(String::from))
-    };
-    // This machine may lack the rules of the match; then the file is still written, without a state hash in the output.
-    let replay = replay.and_then(|bytes| tfl::read_also_seen("replay.tfl", &bytes, &context.registry).ok());
-    let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
-    let is_entry = |line: &&str| {
-        if args.html {
-            line.starts_with("<li>")
-        } else {
-            line.starts_with(|first: char| first.is_ascii_digit())
-        }
-    };
-    let entries = text.lines().filter(is_entry).count() as u64;
-    Ok(Some(Exported { view, entries, state_hash, text }))
 }
 
 fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -311,28 +225,4 @@ fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-fn replay(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
-    if let SourceName::File(file) = source
-        && BundledName::of(&file.path).is_none()
-    {
-        if !is_standard(&file.path) && !file.path.exists() {
-            return Err(missing(&file.path));
-        }
-        return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
-    }
-    let seat_history = load_unchecked(args.viewer, source, context)?;
-    let replay = seat_history.to_replay()?;
-    Ok(Exported {
-        view: replay.header.view.map(|view| view.perspective.to_string()),
-        entries: seat_history.head(),
-        state_hash: replay.closing.map(|closing| closing.state),
-        text: replay.to_string(),
-    })
-}
-
-fn page(args: &Args, source: &SourceName, context: &Context) -> Result<Exported, Failure> {
-    let Page { html, view, entries, state_hash } = Page::load(args.viewer, source, &context.workspace)?;
-    Ok(Exported { view: view.map(|seat| seat.to_string()), entries, state_hash, text: html })
 }

@@ -1,27 +1,15 @@
 //! `turnfold log`: prints the entries of a revision with their outcomes.
 
-mod latest;
 mod raw;
 
-use std::io;
-
 use regex_lite::{Regex, RegexBuilder};
-use serde::Serialize;
-use turnfold_core::{Digest, Seat};
-use turnfold_history::{
-    LoggedRecord, RangeName, Record, ReplayError, Revision, SeatHistory, SourceName, Tail, ViewedEntry,
-    Viewer,
-};
-use turnfold_show::render;
-use turnfold_store::{Entries, StoreReader};
+use turnfold_core::Seat;
+use turnfold_history::{RangeName, Record, ReplayError, SourceName, Viewer};
 
-use self::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{self, no_seat, warn_of_left};
+use crate::histories::warn_of_left;
 use crate::limits::PATTERN_BYTES_MAX;
-use crate::output::Output;
-use crate::remote::look;
 use crate::sources::{Named, SourceArg};
 
 /// Print the entries of a revision with their outcomes
@@ -49,11 +37,11 @@ pub(crate) struct Args {
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    viewer: Option<Viewer>,
+    pub(crate) viewer: Option<Viewer>,
 
     /// Print only this seat's entries; may be repeated
     #[arg(long = "seat", value_name = "SEAT")]
-    seats: Vec<Seat>,
+    pub(crate) seats: Vec<Seat>,
 
     /// Print only entries that match a regular expression
     #[arg(long, value_name = "REGEX", value_parser = read_pattern)]
@@ -61,11 +49,11 @@ pub(crate) struct Args {
 
     /// Print when each entry was recorded, in UTC
     #[arg(long)]
-    times: bool,
+    pub(crate) times: bool,
 
     /// Print the link after each entry, for `verify --expect`; available only to the host
     #[arg(long)]
-    links: bool,
+    pub(crate) links: bool,
 
     /// Print the entries as they are stored, without the rules; available only to the host
     #[arg(long, conflicts_with = "grep")]
@@ -73,7 +61,7 @@ pub(crate) struct Args {
 
     /// Print only the last N entries that match
     #[arg(short = 'n', long, value_name = "N")]
-    last: Option<u64>,
+    pub(crate) last: Option<u64>,
 }
 
 /// Reads a pattern. Its compiled size is bounded, and matching takes time in proportion to pattern and text.
@@ -85,108 +73,22 @@ fn read_pattern(text: &str) -> Result<Regex, String> {
 }
 
 impl Args {
-    fn looks_for(&self, record: &Record) -> bool {
+    pub(crate) fn viewer(&self) -> Viewer {
+        self.viewer.unwrap_or(Viewer::HOST)
+    }
+
+    pub(crate) fn looks_for(&self, record: &Record) -> bool {
         let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    fn is_filtered(&self) -> bool {
+    pub(crate) fn is_filtered(&self) -> bool {
         !self.seats.is_empty() || self.grep.is_some()
     }
 
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         !self.is_filtered() && !self.times && !self.links && !self.raw && self.last.is_none()
     }
-}
-
-/// A printed entry with the match or file that it is from; the JSON form is stable.
-#[derive(Serialize)]
-struct SourcedRecord<'a> {
-    source: &'a str,
-    #[serde(flatten)]
-    logged: &'a LoggedRecord,
-}
-
-fn print(source: &str, logged: &LoggedRecord, args: &Args, output: &mut Output) -> io::Result<()> {
-    output.show(&SourcedRecord { source, logged }, || vec![render::logged(logged, args.times)])
-}
-
-struct Printing<'a> {
-    args: &'a Args,
-    range: &'a RangeName,
-    history: SeatHistory,
-}
-
-impl Printing<'_> {
-    /// Prints the entries while they are folded, so that a long log takes little memory.
-    fn print(&self, context: &mut Context) -> Result<(), Failure> {
-        let Self { args, range, history } = self;
-        let source = name(range);
-        let Some((tail, mut left)) = self.tail()? else { return Ok(()) };
-        let store = history.store().filter(|_| args.links);
-        let mut chain = None;
-        let mut print_seen = |seen: &mut ViewedEntry<'_>| -> Result<(), Failure> {
-            let mut line = seen.logged_record();
-            if left == 0 || !args.looks_for(&line.record) {
-                return Ok(());
-            }
-            left -= 1;
-            if let Some(store) = store {
-                let chain = match &mut chain {
-                    Some(chain) => chain,
-                    None => chain.insert(chain_from(seen.seq(), &range.source, store)?),
-                };
-                line.link = link_after(seen.seq(), chain)?;
-            }
-            Ok(print(&source, &line, args, &mut context.output)?)
-        };
-        let mut printed = Ok(());
-        let looked = history.show_last(tail, &mut |seen| {
-            if printed.is_ok() {
-                printed = print_seen(seen);
-            }
-        });
-        printed?;
-        Ok(looked?)
-    }
-
-    /// Returns the entries to fold for the viewer, and the most entries to print. Only printed entries are folded,
-    /// unless a filter needs the others. With `--last` and a filter, a first pass finds where the last matching entries
-    /// begin.
-    fn tail(&self) -> Result<Option<(Tail, u64)>, Failure> {
-        let (RangeName { first, .. }, last) = (self.range, self.args.last);
-        let Some(last) = last.filter(|_| self.args.is_filtered()) else {
-            return Ok(Some((Tail { count: last.unwrap_or(u64::MAX), first: *first }, u64::MAX)));
-        };
-        let mut matching = Latest::of(last);
-        self.history.show_last(Tail { count: u64::MAX, first: *first }, &mut |seen| {
-            if self.args.looks_for(&seen.record()) {
-                matching.add(seen.seq());
-            }
-        })?;
-        Ok(matching.first().map(|first| (Tail { count: u64::MAX, first }, last)))
-    }
-}
-
-fn name(range: &RangeName) -> String {
-    range.source.up_to(None).to_string()
-}
-
-fn chain_from<'s>(seq: u64, source: &SourceName, store: &'s StoreReader) -> Result<Entries<'s>, Failure> {
-    let SourceName::Revision(Revision { match_name, branch, seq: to }) = source else {
-        return Err(Failure::usage("a replay file has no links"));
-    };
-    let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
-    Ok(store.entries(match_name, branch, seq..=to)?)
-}
-
-fn link_after(seq: u64, chain: &mut Entries<'_>) -> Result<Option<Digest>, Failure> {
-    while let Some((entry, link)) = chain.next_linked().transpose()? {
-        if entry.seq == seq {
-            return Ok(Some(link));
-        }
-    }
-    Ok(None)
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -194,6 +96,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         Named::One(range) => print_range(args, &range, context),
         Named::Several(ranges) => {
             context.workspace.keep_reader();
+            let name = |range: &RangeName| range.source.up_to(None).to_string();
             ranges.answer_each(name, context, |range, context| {
                 context.output.begin(&name(range));
                 print_range(args, range, context)
@@ -206,33 +109,12 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
     if let SourceName::Revision(revision) = &range.source {
         warn_of_left(revision, context)?;
     }
-    if let Some((client, revision)) = context.workspace.service_with(&range.source)?
-        && args.is_plain()
-        && (revision.seq.is_none() || client.sees_all() && args.viewer.is_none_or(Viewer::sees_all))
-    {
-        return look::print_log(client, range, revision, args.viewer, &mut context.output);
-    }
-    let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.raw {
-        viewer.require_all("entries as they are stored").map_err(ReplayError::from)?;
+        args.viewer().require_all("entries as they are stored").map_err(ReplayError::from)?;
         let last = args.last.unwrap_or(u64::MAX);
         return raw::print(range, &args.seats, last, context);
     }
-    if args.links {
-        viewer.require_all("links").map_err(ReplayError::from)?;
-        if matches!(range.source, SourceName::File(_)) {
-            return Err(Failure::usage("a replay file has no links"));
-        }
-    }
-    if context.workspace.service_with(&range.source)?.is_some() {
-        look::require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
-    }
-    let history = histories::open(viewer, &range.source, context)?;
-    let start = history.start()?;
-    let players = start.players();
-    if let Some(seat) = args.seats.iter().find(|seat| **seat != Seat::Host && !players.contains(seat)) {
-        return Err(no_seat(seat.name(), players, &range.source));
-    }
-    Printing { args, range, history }.print(context)?;
+    let Context { workspace, output, .. } = context;
+    workspace.log(args, range, output.format(), &mut |entry| output.print(entry))?;
     Ok(ExitStatus::Yes)
 }

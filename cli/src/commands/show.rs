@@ -1,22 +1,11 @@
 //! `turnfold show`: shows what a seat sees. `turnfold legal`: lists the commands that would be applied.
 
-use std::collections::BTreeSet;
-
-use serde::Serialize;
-use serde_json::Value;
-use turnfold_core::AnyState;
-use turnfold_core::picture::Picture;
-use turnfold_history::{SeatHistory, SourceName, Viewer};
-use turnfold_show::drawing::{Highlights, svg, target_spots};
-use turnfold_show::page::frames::changed_by_last;
-use turnfold_show::render::{legal_commands, standing};
+use turnfold_history::{SourceName, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{load, seek, warn_of_left};
+use crate::histories::warn_of_left;
 use crate::output::Format;
-use crate::remote::look;
-use crate::render;
 use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
@@ -35,22 +24,15 @@ pub(crate) struct Args {
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    viewer: Option<Viewer>,
+    pub(crate) viewer: Option<Viewer>,
 
     /// Mark what the last entry shown changed in this picture
     #[arg(long)]
-    changed: bool,
+    pub(crate) changed: bool,
 
     /// Mark the hexes or squares that the commands of `legal` name, with the same `--as`
     #[arg(long)]
-    reach: bool,
-}
-
-/// The view of one of several sources; the JSON form is stable.
-#[derive(Serialize)]
-struct SourcedView<'a> {
-    source: &'a str,
-    view: Value,
+    pub(crate) reach: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -74,7 +56,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     })
 }
 
-/// Shows the view of a source. `name` is the name to print with it, if it is one of several.
+/// Prints the view of a source. `name` is the name to print with it, if it is one of several.
 fn show(
     args: &Args,
     source: &SourceName,
@@ -84,55 +66,8 @@ fn show(
     if let SourceName::Revision(revision) = source {
         warn_of_left(revision, context)?;
     }
-    // The service marks nothing in its pictures.
-    if let Some((client, revision)) = context.workspace.service_with(source)?
-        && !args.changed
-        && !args.reach
-    {
-        let resource = if context.output.format() == Format::Svg { "picture.svg" } else { "view" };
-        let query = look::seen_at(revision.seq, args.viewer);
-        let output = &mut context.output;
-        let Some(source) = name.filter(|_| output.is_json()) else {
-            return look::print(client, revision, resource, query, output);
-        };
-        let view = look::document(&look::ask(client, revision, resource, query, output.format())?)?;
-        output.json(&SourcedView { source, view })?;
-        return Ok(ExitStatus::Yes);
-    }
-    let asked = args.viewer.unwrap_or(Viewer::HOST);
-    let seat_history = args.changed.then(|| load(asked, source, context)).transpose()?;
-    let (viewer, state) = match &seat_history {
-        Some(seat_history) => (seat_history.viewer(), seat_history.state()?),
-        None => seek(asked, source, context)?,
-    };
-    let changed = seat_history.as_ref().map_or_else(|| Ok(BTreeSet::new()), changed_by_last)?;
-    let picture = || viewer.picture(state.as_ref());
-    let highlights = |picture: &Picture| {
-        let commands = args.reach.then(|| legal_commands(args.viewer, viewer, state.as_ref()));
-        let targets = commands.iter().flatten().flat_map(|legal| &legal.targets);
-        Highlights { changed, reach: target_spots(picture, targets), ..Highlights::default() }
-    };
-    let stands = match (viewer.standing(state.as_ref()), &seat_history) {
-        (Some(stands), _) => stands,
-        (None, Some(seat_history)) => seat_history.standing()?,
-        (None, None) => SeatHistory::load(asked, source, &context.workspace)?.standing()?,
-    };
-    let output = &mut context.output;
-    match (output.format(), name) {
-        (Format::Json, None) => output.json(&viewer.view(state.as_ref()))?,
-        (Format::Json, Some(source)) => {
-            output.json(&SourcedView { source, view: viewer.view(state.as_ref()) })?;
-        }
-        (Format::Text, _) => {
-            let picture = picture();
-            render::print_highlighted(&picture, &highlights(&picture), output)?;
-            output.note(standing(&stands))?;
-        }
-        (Format::Svg, _) => {
-            let picture = picture();
-            output.document(&svg::document(&picture, &highlights(&picture)))?;
-        }
-    }
+    let view = context.workspace.view(args, source, name, context.output.format())?;
+    context.output.print(view)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -151,24 +86,8 @@ pub(crate) struct LegalArgs {
     viewer: Option<Viewer>,
 }
 
-pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
-    if state.lists_legal() {
-        return Ok(());
-    }
-    // RF-6: a referee need not list legal commands.
-    Err(Failure::usage("nothing lists legal commands here")
-        .hint("a referee offers `legal`, a recording has no rules; see `turnfold help referees`"))
-}
-
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    if let Some((client, revision)) = context.workspace.service_with(&args.source)? {
-        let query = look::seen_at(revision.seq, args.viewer);
-        return look::print(client, revision, "legal", query, &mut context.output);
-    }
-    let (viewer, state) = seek(args.viewer.unwrap_or(Viewer::HOST), &args.source, context)?;
-    require_legal(&*state)?;
-    for legal in legal_commands(args.viewer, viewer, state.as_ref()) {
-        context.output.show(&legal, || vec![legal.line()])?;
-    }
+    let legal = context.workspace.legal(&args.source, args.viewer, context.output.format())?;
+    context.output.print(legal)?;
     Ok(ExitStatus::Yes)
 }

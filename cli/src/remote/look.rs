@@ -1,15 +1,14 @@
-//! Prints the answers of a service for the verbs that look at matches. Lists are read page by page.
+//! What a service answers about matches. Lists are read page by page.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use turnfold_core::Registry;
-use turnfold_history::{RangeName, Replay, ReplayError, Revision, Viewer, tfl};
+use turnfold_history::{Replay, ReplayError, Revision, Viewer, tfl};
 
-use crate::failure::{ExitStatus, Failure};
-use crate::output::{Format, Output};
+use crate::failure::Failure;
+use crate::matches::Print;
+use crate::output::{Answer, Format};
 use crate::remote::client::{Client, ServiceReply, ServiceRequest, path_of};
 use crate::remote::problem::NotAnswered;
 
@@ -69,18 +68,6 @@ pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -
     read.map_err(|error| ReplayError::from(error).into())
 }
 
-pub(crate) fn print(
-    client: &Client,
-    revision: &Revision,
-    resource: &str,
-    query: Vec<(&str, String)>,
-    output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let members: &[_] = if resource == "legal" { &["items"] } else { &[] };
-    print_reply(&ask(client, revision, resource, query, output.format())?, members, None, output)?;
-    Ok(ExitStatus::Yes)
-}
-
 pub(crate) fn ask(
     client: &Client,
     revision: &Revision,
@@ -123,69 +110,70 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
     }
 }
 
-/// Replaces the list of branches by their number, as `matches` prints it for a store.
-fn counted_branches(item: &Value) -> Cow<'_, Value> {
-    let count = item.get("branches").and_then(Value::as_array).map(Vec::len);
-    let (Some(count), Value::Object(fields)) = (count, item) else { return Cow::Borrowed(item) };
-    let mut fields = fields.clone();
-    fields.insert("branches".into(), count.into());
-    Cow::Owned(Value::Object(fields))
+pub(crate) fn answer_of(reply: ServiceReply, format: Format) -> Result<Answer, Failure> {
+    match format {
+        Format::Text => Ok(Answer::Text(reply.body)),
+        Format::Svg => Ok(Answer::Document(reply.body)),
+        Format::Json => Ok(Answer::json(&document(&reply)?)?),
+    }
 }
 
-#[derive(Serialize)]
-struct SourcedItem<'a> {
-    source: &'a str,
-    #[serde(flatten)]
-    item: &'a Value,
-}
-
-pub(crate) struct PrintedPage {
+/// A part of a list.
+pub(crate) struct Page {
+    pub(crate) answer: Answer,
     items: u64,
     /// `after` of the next page.
     next: Option<String>,
 }
 
-/// Prints an answer in the requested format. For JSON, prints the first of these
-/// members that the document has, or the whole document if `members` is empty. The items of a list are printed one per
-/// line, with `source` if it is given.
-pub(crate) fn print_reply(
-    reply: &ServiceReply,
+/// Returns an answer whose JSON is the first of these members that the document has. The items of a list are lines of
+/// their own, with `source` if it is given.
+pub(crate) fn page_of(
+    reply: ServiceReply,
     members: &[&str],
     source: Option<&str>,
-    output: &mut Output,
-) -> Result<PrintedPage, Failure> {
-    let mut count = reply.body.lines().count() as u64;
-    match output.format() {
-        Format::Text => output.text_lines(&reply.body)?,
-        Format::Svg => output.document(&reply.body)?,
-        Format::Json => {
-            let document = document(reply)?;
-            match members.iter().find_map(|member| document.get(member)) {
-                Some(Value::Array(items)) => {
-                    count = items.len() as u64;
-                    for item in items.iter().map(counted_branches) {
-                        match source {
-                            Some(source) => output.json(&SourcedItem { source, item: &item })?,
-                            None => output.json(&*item)?,
-                        }
-                    }
-                }
-                Some(member) => output.json(member)?,
-                None if members.is_empty() => output.json(&document)?,
-                None => {
-                    let message = format!("the answer is unusable: expected `{}`", members.join("` or `"));
-                    return Err(Failure::trouble(message));
-                }
-            }
-            let next = match document.get("next") {
-                Some(Value::String(next)) => Some(next.clone()),
-                Some(Value::Number(next)) => Some(next.to_string()),
-                _ => None,
-            };
-            return Ok(PrintedPage { items: count, next });
-        }
+    format: Format,
+) -> Result<Page, Failure> {
+    if format != Format::Json {
+        let items = reply.body.lines().count() as u64;
+        let next = next_linked(&reply);
+        return Ok(Page { answer: answer_of(reply, format)?, items, next });
     }
-    Ok(PrintedPage { items: count, next: next_linked(reply) })
+    let document = document(&reply)?;
+    let next = match document.get("next") {
+        Some(Value::String(next)) => Some(next.clone()),
+        Some(Value::Number(next)) => Some(next.to_string()),
+        _ => None,
+    };
+    let Some(member) = members.iter().find_map(|member| document.get(member)) else {
+        return Err(unusable(format_args!("expected `{}`", members.join("` or `"))));
+    };
+    let Value::Array(items) = member else {
+        return Ok(Page { answer: Answer::json(member)?, items: 1, next });
+    };
+    let mut printed = Vec::new();
+    for item in items {
+        printed.push(printed_item(item, source));
+    }
+    let answer = Answer::list(format, &printed, |_| Vec::new())?;
+    Ok(Page { answer, items: printed.len() as u64, next })
+}
+
+/// Returns an item as it is printed for a store: with its source, and with the number of branches instead of their list.
+fn printed_item(item: &Value, source: Option<&str>) -> Value {
+    let Value::Object(members) = item else { return item.clone() };
+    let mut printed = Map::new();
+    if let Some(source) = source {
+        printed.insert("source".into(), source.into());
+    }
+    for (name, member) in members {
+        let member = match member {
+            Value::Array(branches) if name == "branches" => branches.len().into(),
+            member => member.clone(),
+        };
+        printed.insert(name.clone(), member);
+    }
+    Value::Object(printed)
 }
 
 pub(crate) struct ListPart {
@@ -195,49 +183,35 @@ pub(crate) struct ListPart {
     pub(crate) after: Option<String>,
     /// The most items; `None` for all.
     pub(crate) count: Option<u64>,
-    /// The viewer, if the user named one.
-    pub(crate) viewer: Option<Viewer>,
     /// The source to add to each item in JSON, if any.
     pub(crate) source: Option<String>,
 }
 
-pub(crate) fn print_log(
+/// Requests a list page by page, and returns the number of its items.
+pub(crate) fn print_pages(
     client: &Client,
-    range: &RangeName,
-    revision: &Revision,
-    viewer: Option<Viewer>,
-    output: &mut Output,
-) -> Result<ExitStatus, Failure> {
-    let before = range.first.saturating_sub(1);
-    if revision.seq.is_some() {
-        // A page may end early without an error, so a request for the view checks that the last entry exists.
-        ask(client, revision, "view", seen_at(revision.seq, viewer), output.format())?;
-    }
-    let count = revision.seq.map(|last| last.saturating_sub(before));
-    let after = (before > 0).then(|| before.to_string());
-    let source = Some(range.source.up_to(None).to_string());
-    let path = path_of(revision, "entries");
-    print_list(client, ListPart { path, query: Vec::new(), after, count, viewer, source }, output)?;
-    Ok(ExitStatus::Yes)
-}
-
-pub(crate) fn print_list(client: &Client, part: ListPart, output: &mut Output) -> Result<u64, NotAnswered> {
-    let ListPart { path, query: wanted, mut after, mut count, viewer, source } = part;
+    part: ListPart,
+    format: Format,
+    print: &mut Print,
+) -> Result<u64, NotAnswered> {
+    let ListPart { path, query: wanted, mut after, mut count, source } = part;
     let mut printed = 0;
     while count != Some(0) {
         let limit = count.map_or(PAGE, |count| count.min(PAGE));
         let mut query = wanted.clone();
-        query.extend(seen_at(None, viewer));
         query.push(("limit", limit.to_string()));
-        query.extend(after.take().map(|after| ("after", after)));
-        let reply = client.try_get(&ServiceRequest::of(path.as_str(), query, output.format()))?;
-        let page = print_reply(&reply, &["items"], source.as_deref(), output)?;
-        printed += page.items;
-        after = page.next;
-        if after.is_none() {
+        if let Some(after) = after {
+            query.push(("after", after));
+        }
+        let reply = client.try_get(&ServiceRequest::of(path.as_str(), query, format))?;
+        let Page { answer, items, next } = page_of(reply, &["items"], source.as_deref(), format)?;
+        print(answer)?;
+        printed += items;
+        if next.is_none() {
             break;
         }
-        count = count.map(|count| count.saturating_sub(page.items));
+        after = next;
+        count = count.map(|count| count.saturating_sub(items));
     }
     Ok(printed)
 }

@@ -1,5 +1,7 @@
 //! `turnfold log --raw`: prints entries as they are stored, also if this program lacks the rules of the match.
 
+use std::collections::VecDeque;
+
 use serde::Serialize;
 use serde_json::json;
 use turnfold_core::{Digest, Seat};
@@ -8,9 +10,9 @@ use turnfold_history::text::time;
 use turnfold_history::{CommandForm, RangeName, SourceName, Sources, Tail};
 use turnfold_store::{Entry, IdempotencyKey};
 
-use super::latest::Latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::matches::push_latest;
 use crate::output::{Line, dim, plain, strong};
 
 #[derive(Serialize)]
@@ -62,14 +64,14 @@ pub(super) fn print(
     let mut first = tail.before(&range.source, to)? + 1;
     let is_of_seat = |entry: &Entry| seats.is_empty() || seats.contains(&entry.seat);
     if !seats.is_empty() && last < u64::MAX {
-        let mut latest = Latest::of(last);
+        let mut latest = VecDeque::new();
         for entry in store.entries(name, branch, first..=to)? {
             let entry = entry?;
             if is_of_seat(&entry) {
-                latest.add(entry.seq);
+                push_latest(&mut latest, entry.seq, last);
             }
         }
-        first = latest.first().unwrap_or(to + 1);
+        first = latest.front().map_or(to + 1, |seq| *seq);
     }
     let mut printed = 0_u64;
     let mut entries = store.entries(name, branch, first..=to)?;

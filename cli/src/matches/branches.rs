@@ -1,4 +1,4 @@
-//! The branches of matches, in a store here or at a service. The caller does not know which.
+//! The branches of matches, near or far.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -8,10 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use turnfold_history::{Revision, SourceName, Sources};
 use turnfold_mail::current_branch;
+use turnfold_proof::signing::Signers;
 use turnfold_show::render::ListedBranch;
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
-use crate::commands::play::require_not_by_mail;
+use super::require_not_by_mail;
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::output::Format;
@@ -108,6 +109,18 @@ impl Workspace {
         Ok(store.delete_branch(match_name, branch)?)
     }
 
+    /// Requires that a branch may be deleted, as far as that can be known before the user is asked.
+    pub(crate) fn require_deletable(&self, revision: &Revision) -> Result<(), Failure> {
+        if self.service()?.is_some() {
+            return Ok(());
+        }
+        let store = self.read_store()?;
+        require_not_by_mail(&store, revision)?;
+        require_unsigned(revision, &store)?;
+        store.head(&revision.match_name, &revision.branch)?;
+        Ok(())
+    }
+
     pub(crate) fn rename_branch(&self, revision: &Revision, name: &BranchName) -> Result<(), Failure> {
         let store = self.open_store()?;
         require_not_by_mail(&store, revision)?;
@@ -124,6 +137,18 @@ fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), F
     let message = format!("`{}` continues on branch `{}`", revision.match_name, revision.branch);
     Err(Failure::usage(message)
         .hint("take back on the page or by the service first; then the match continues on another"))
+}
+
+/// Requires that the key in `$TURNFOLD_KEY`, if there is one, has not signed a branch that is to be deleted. The key
+/// would not sign another branch of that name.
+fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
+    let Some(path) = std::env::var_os("TURNFOLD_KEY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    let signers = Signers::open(&[path.into()])?;
+    if signers.remembered(&signers.origin(store, revision)?)?.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
+    Err(Failure::usage(message).hint("`--force` deletes it"))
 }
 
 fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
