@@ -78,6 +78,12 @@ pub trait Backend: Send + Sync {
     /// Returns [`BackendError`] if it cannot be read.
     fn last(&self, range: &Range<Vec<u8>>) -> Result<Option<StoredRecord>, BackendError>;
 
+    /// Returns `true` if every value that this backend returns is proven to be what was written, so that its check need
+    /// not be computed a second time.
+    fn is_proven(&self) -> bool {
+        false
+    }
+
     /// Writes all changes or none. On disk they are durable.
     ///
     /// # Errors

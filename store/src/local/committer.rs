@@ -347,7 +347,7 @@ impl Ledger {
 
     fn persist(&mut self, body: Vec<u8>) -> Result<(), StoreError> {
         let mut staging = Staging::over(self.records.backend.as_ref(), self.record.clone());
-        replay_strictly(&mut staging, self.record.point().after(&body), &body)?;
+        replay_strictly(&mut staging, self.record.end.after(&body), &body)?;
         let (changes, record) = staging.take_changes();
         if let Err(error) = self.records.backend.commit(body, changes) {
             // A full disk leaves no trace of the commit. Otherwise it may or may not be on disk.

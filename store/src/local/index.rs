@@ -11,10 +11,10 @@ use crate::local::files::{self, or_gone, read_at_most, sync_dir, write_at};
 use crate::local::index::tree::{IndexTree, folder, wait_until_closed};
 use crate::local::journal::commit::{Point, SEALED_BYTES, Salt, seal, unseal};
 use crate::local::journal::{Image, damaged};
+use crate::local::key;
 use crate::local::record::StoreRecord;
 use crate::local::replay::replay_strictly;
 use crate::local::staging::Staging;
-use crate::local::{key, record};
 
 /// The file that exists while sled opens an index. If it is found later, a process died while sled did so, or the index
 /// proved damaged.
@@ -83,10 +83,10 @@ pub(crate) fn open_sound(sled: &Path, image: &Image) -> Result<FoundIndex, Backe
         if store.journal != image.salt {
             return Ok(FoundIndex::Damaged("it belongs to another journal".to_owned()));
         }
-        if store.commits > image.end.number {
-            return Ok(FoundIndex::Ahead(store.commits));
+        if store.end.number > image.end.number {
+            return Ok(FoundIndex::Ahead(store.end.number));
         }
-        if store.point() == image.packed {
+        if store.end == image.packed {
             return Ok(FoundIndex::Sound(tree));
         }
     }
@@ -113,8 +113,7 @@ fn open_marked(sled: &Path, number: u32) -> Result<(IndexTree, Option<StoreRecor
 fn open(sled: &Path, number: u32) -> Result<(IndexTree, Option<StoreRecord>), BackendError> {
     let tree = IndexTree::open(folder(sled, number), number)?;
     let Some(value) = tree.get(key::STORE)? else { return Ok((tree, None)) };
-    let body = record::body_of(key::STORE, &value).map_err(BackendError::Damaged)?;
-    let store = record::read_body("the record about the store", body)?;
+    let store = StoreRecord::read(&value)?;
     Ok((tree, Some(store)))
 }
 
@@ -127,7 +126,7 @@ pub(crate) fn open_all(sled: &Path) -> Vec<(IndexTree, StoreRecord)> {
             found.push((tree, store));
         }
     }
-    found.sort_by_key(|(_, store)| Reverse(store.commits));
+    found.sort_by_key(|(_, store)| Reverse(store.end.number));
     found
 }
 
@@ -166,7 +165,7 @@ pub(crate) fn behind(
     in_use: Option<u32>,
 ) -> Result<Option<String>, BackendError> {
     let known = look(sled, in_use)?;
-    Ok(require_commits(&known, &journal.journal, journal.commits).err().map(|error| error.to_string()))
+    Ok(require_commits(&known, &journal.journal, journal.end.number).err().map(|error| error.to_string()))
 }
 
 /// Requires the journal to have all commits that its indexes have (ST-15).
@@ -176,7 +175,7 @@ fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), Backen
         if let Some(store) = store
             && store.journal == *salt
         {
-            commits = commits.max(store.commits);
+            commits = commits.max(store.end.number);
         }
     }
     if commits > end { Err(missing(commits, end)) } else { Ok(()) }
@@ -272,7 +271,7 @@ fn clean_up(sled: &Path, image: &Image, known: &[Extent], reached: u64) {
         if let Some(store) = store
             && (store.journal == image.salt || *store == StoreRecord::EMPTY)
         {
-            ours.push((store.commits, folder(sled, *number)));
+            ours.push((store.end.number, folder(sled, *number)));
         }
     }
     // A stable sort, so that of two with equally many commits the first stays.
@@ -296,8 +295,8 @@ fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(
     for (_, store) in known {
         if let Some(store) = store
             && store.journal == *salt
-            && store.commits == number
-            && store.digest != point.digest
+            && store.end.number == number
+            && store.end != point
         {
             return Err(damaged(format!("its first {number} commits are not the ones that its index has")));
         }

@@ -211,18 +211,13 @@ impl Image {
                 return Err(unreadable(end.number + 1, segment));
             };
             let back = pack.back.ok_or_else(|| unreadable(pack.front.first, segment))?;
-            let mut place = 0;
-            for _ in 0..pack.front.count {
-                let bytes = pack.bytes.get(place..).unwrap_or_default();
-                let Some((body, length)) = packing.read_frame(end.number + 1, bytes) else {
-                    return Err(unreadable(end.number + 1, segment));
-                };
-                end = if proves { end.after(&body) } else { Point { number: end.number + 1, ..end } };
+            let is_whole = pack.each_commit(&packing, &mut |commit, place, body| {
+                let body = body.ok_or_else(|| unreadable(commit, segment))?;
+                end = if proves { end.after(body) } else { Point { number: commit, ..end } };
                 let at = at + (PREFIX_BYTES + place) as u64;
-                each(end, CommitPlace::InSegment { segment: number, at }, &body)?;
-                place += length;
-            }
-            if place != pack.bytes.len() {
+                each(end, CommitPlace::InSegment { segment: number, at }, body)
+            })?;
+            if !is_whole {
                 return Err(unreadable(end.number + 1, segment));
             }
             if proves && end != back.point {
@@ -424,21 +419,11 @@ impl Remains {
             if pack.front.first > self.next {
                 self.fill_up_to(pack.front.first, each)?;
             }
-            let lengths = if pack.back.is_some() { Packing::read_lengths(&pack.trailer) } else { Vec::new() };
-            let mut place = 0;
-            for (which, commit) in (pack.front.first..=pack.front.last()).enumerate() {
-                let Some(bytes) = pack.bytes.get(place..) else { break };
-                let length = match packing.read_frame(commit, bytes) {
-                    Some((body, length)) => {
-                        let at = at + (PREFIX_BYTES + place) as u64;
-                        self.pass(commit, CommitPlace::InSegment { segment, at }, &body, each)?;
-                        Some(length)
-                    }
-                    None => lengths.get(which).copied().or_else(|| segment::frame_bytes(bytes)),
-                };
-                let Some(length) = length else { break };
-                place += length;
-            }
+            pack.each_commit(&packing, &mut |commit, place, body| {
+                let Some(body) = body else { return Ok(()) };
+                let at = at + (PREFIX_BYTES + place) as u64;
+                self.pass(commit, CommitPlace::InSegment { segment, at }, body, each)
+            })?;
             at += (PREFIX_BYTES + pack.bytes.len() + pack.trailer.len()) as u64;
             if pack.back.is_none() && BackendError::on(path, "read", find_pack(file, &packing, at))?.is_some()
             {

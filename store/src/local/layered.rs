@@ -13,9 +13,9 @@ use crate::local::index::{distrust, write_reached};
 use crate::local::journal::head::JournalFrame;
 use crate::local::journal::{Image, read_next_to_writer};
 use crate::local::key;
-use crate::local::record::{self, StoreRecord};
+use crate::local::record::StoreRecord;
 use crate::local::replay::replay_strictly;
-use crate::local::staging::{Staging, sound_body};
+use crate::local::staging::Staging;
 use crate::local::view::MemoryRecords;
 
 const CHANGES_MAX: usize = 1024;
@@ -76,7 +76,7 @@ impl Layered {
         let Some(value) = self.get(key::STORE)? else {
             return Err(BackendError::Damaged("the index has no record about the store".to_owned()));
         };
-        let mut staging = Staging::over(self, read_store(&value)?);
+        let mut staging = Staging::over(self, StoreRecord::read(&value)?);
         replay_strictly(&mut staging, frame.end(), &frame.body)?;
         self.show(staging.take_changes().0);
         Ok(())
@@ -86,8 +86,8 @@ impl Layered {
     pub(crate) fn absorb(&self) -> Result<(), BackendError> {
         let packed = Arc::clone(&self.layers().packing);
         if let Some(Some(value)) = packed.get(key::STORE) {
-            let store = read_store(value)?;
-            write_reached(&self.tree.dir, &store.journal, store.point())?;
+            let store = StoreRecord::read(value)?;
+            write_reached(&self.tree.dir, &store.journal, store.end)?;
         }
         if self.view.get().is_some() {
             return Err(broken("it was damaged"));
@@ -148,10 +148,6 @@ impl Layered {
 fn broken(reason: &str) -> BackendError {
     let source = io::Error::other(format!("{reason}; it is built again when the store is opened again"));
     BackendError::Io { action: "use the index".to_owned(), source }
-}
-
-fn read_store(value: &[u8]) -> Result<StoreRecord, BackendError> {
-    record::read_body("the record about the store", &sound_body(key::STORE, value)?)
 }
 
 impl Backend for Layered {

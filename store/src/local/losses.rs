@@ -8,10 +8,8 @@ use serde::Serialize;
 use crate::entry::Seq;
 use crate::error::StoreError;
 use crate::error::text::numbered;
-use crate::local::backend::BackendError;
+use crate::local::backend::{Backend, BackendError};
 use crate::local::journal::Remains;
-use crate::local::journal::commit::Salt;
-use crate::local::record::BranchRecord;
 use crate::local::records::Records;
 use crate::local::replay::Misfit;
 use crate::local::view::MemoryRecords;
@@ -41,18 +39,26 @@ impl LostEntries {
     }
 }
 
-pub(crate) struct Left {
-    pub(crate) salt: Salt,
+/// Records from damaged files, and what these lack.
+pub(crate) struct Rescued {
     pub(crate) records: Records,
+    /// Whether nothing up to the last commit of the files is missing.
+    pub(crate) is_sound: bool,
+    /// The parts of commits that do not follow from what is left, each with the number of its commit.
     pub(crate) misfits: Vec<(u64, Misfit)>,
-    pub(crate) notes: Vec<String>,
+    /// What else could not be saved.
+    pub(crate) lost: Vec<LostEntries>,
 }
 
-/// Reads what is left of a journal; `None` if no file has a sound header.
-pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
-    let Some(mut remains) = Remains::find(journal) else { return Ok(None) };
-    let salt = remains.salt;
-    let mut view = MemoryRecords::before(journal, salt, remains.files());
+impl Rescued {
+    pub(crate) fn of(records: Box<dyn Backend>) -> Self {
+        Self { records: Records::new(records, None), is_sound: false, misfits: Vec::new(), lost: Vec::new() }
+    }
+}
+
+/// Reads what is left of a journal.
+pub(crate) fn read_left(journal: &Path, mut remains: Remains) -> Result<Rescued, BackendError> {
+    let mut view = MemoryRecords::before(journal, remains.salt, remains.files());
     let mut misfits = Vec::new();
     remains.each_commit(&mut |point, at, body| {
         view.take(point, at, body, &mut |misfit| {
@@ -60,8 +66,11 @@ pub(crate) fn read_left(journal: &Path) -> Result<Option<Left>, BackendError> {
             Ok(())
         })
     })?;
-    let records = Records::new(Box::new(view), None);
-    Ok(Some(Left { salt, records, misfits, notes: remains.notes }))
+    let mut left = Rescued { misfits, ..Rescued::of(Box::new(view)) };
+    for note in remains.notes {
+        left.lost.push(LostEntries::of_store(note));
+    }
+    Ok(left)
 }
 
 /// Returns the error with the match, branch and entry that the damage concerns, as far as the rest of the journal shows
@@ -72,7 +81,8 @@ pub(crate) fn locate(journal: &Path, error: BackendError) -> StoreError {
     if !is_damage {
         return error;
     }
-    let Ok(Some(left)) = read_left(journal) else { return error };
+    let Some(remains) = Remains::find(journal) else { return error };
+    let Ok(left) = read_left(journal, remains) else { return error };
     let mut lost = losses(&left.misfits, &left.records);
     lost.sort_by_key(|lost| lost.from.is_none());
     for LostEntries { match_name, branch, from, .. } in lost {
@@ -140,11 +150,9 @@ fn head_of(branch: u64, records: &Records) -> Option<Head> {
 fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
     for found_match in records.readable_matches() {
-        for (key, value) in records.scan(key::branches_of(found_match.number())).flatten() {
-            let read = record::read::<BranchRecord>("a branch", &key, &value);
-            let name = key::text_after(&key, key::ID_PREFIX).and_then(|name| name.parse().ok());
-            if let (Ok(branch), Some(name)) = (read, name) {
-                names.insert(branch.id, (found_match.name.clone(), name));
+        for stored in records.readable_branches(&found_match).unwrap_or_default() {
+            if let Ok(branch) = stored.read(&found_match) {
+                names.insert(branch.id, (found_match.name.clone(), branch.name));
             }
         }
     }

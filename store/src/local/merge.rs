@@ -9,7 +9,7 @@ use crate::engine::EngineReader as _;
 use crate::entry::Seq;
 use crate::local::backend::{Backend, BackendError, MemoryBackend};
 use crate::local::journal::commit::Op;
-use crate::local::losses::LostEntries;
+use crate::local::losses::{LostEntries, Rescued};
 use crate::local::record::StoreRecord;
 use crate::local::records::Records;
 use crate::local::replay::{Misfit, ReplayStop, carry_out};
@@ -17,14 +17,6 @@ use crate::local::staging::Staging;
 use crate::names::{BranchName, MatchName};
 use crate::note::{NoteId, PlacedNote};
 use crate::reader::branch::Head;
-
-pub(crate) struct Merged {
-    pub(crate) records: Records,
-    /// Entries that a source counts and no source has.
-    pub(crate) misfits: Vec<(u64, Misfit)>,
-    /// Matches and branches that could not be written, for example because the beginning is not proven.
-    pub(crate) lost: Vec<LostEntries>,
-}
 
 struct MergedMatch {
     name: MatchName,
@@ -48,8 +40,9 @@ struct MergedBranch {
     claimed: Seq,
 }
 
-/// Merges the sources, which must be sorted by their last commit, latest first.
-pub(crate) fn merge(sources: &[&Records]) -> Result<Merged, BackendError> {
+/// Merges the sources, which must be sorted by their last commit, latest first. Its misfits are entries that a source
+/// counts and no source has.
+pub(crate) fn merge(sources: &[&Records]) -> Result<Rescued, BackendError> {
     let mut matches = BTreeMap::new();
     let mut is_complete = false;
     for records in sources {
@@ -61,14 +54,10 @@ pub(crate) fn merge(sources: &[&Records]) -> Result<Merged, BackendError> {
         branch.fill(*number, sources);
     }
     let memory = MemoryBackend::new();
-    let mut merged = Merged {
-        records: Records::new(Box::new(memory.clone()), None),
-        misfits: Vec::new(),
-        lost: Vec::new(),
-    };
+    let mut merged = Rescued::of(Box::new(memory.clone()));
     let mut staging = Staging::over(&memory, StoreRecord::EMPTY);
     for (id, found) in &matches {
-        merged.write(*id, found, &mut staging)?;
+        found.write(*id, &mut staging, &mut merged)?;
     }
     memory.write(&staging.take_changes().0)?;
     Ok(merged)
@@ -184,31 +173,28 @@ impl MergedMatch {
         let place = usize::try_from(at - found.before.seq - 1).ok()?;
         found.entries.get(place).map(|(_, link)| *link)
     }
-}
 
-impl Merged {
-    fn write(&mut self, id: u64, found: &MergedMatch, staging: &mut Staging<'_>) -> Result<(), BackendError> {
-        let name = &found.name;
+    /// Writes the match with all that is proven. What is not proven becomes a misfit or a loss of `merged`.
+    fn write(&self, id: u64, staging: &mut Staging<'_>, merged: &mut Rescued) -> Result<(), BackendError> {
+        let name = &self.name;
         let lost = |branch: Option<&BranchName>, reason: &str| LostEntries {
             match_name: Some(name.clone()),
             branch: branch.cloned(),
             ..LostEntries::of_store(reason)
         };
-        let create = Op::CreateMatch { id, name: name.clone(), genesis: &found.genesis };
+        let create = Op::CreateMatch { id, name: name.clone(), genesis: &self.genesis };
         if !done(carry_out(staging, create))? {
-            self.lost.push(lost(None, "its name belongs to another match"));
+            merged.lost.push(lost(None, "its name belongs to another match"));
             return Ok(());
         }
-        if let Some(module) = found.module {
+        if let Some(module) = self.module {
             done(carry_out(staging, Op::RecordModule { match_name: name.clone(), module }))?;
         }
-        for (id, branch) in &found.branches {
+        for (id, branch) in &self.branches {
             let is_proven = match branch.parent {
                 None => true,
-                Some(parent) => match found.branches.get(&parent) {
-                    Some(begun_on)
-                        if found.link_at(parent, branch.before.seq) == Some(branch.before.link) =>
-                    {
+                Some(parent) => match self.branches.get(&parent) {
+                    Some(begun_on) if self.link_at(parent, branch.before.seq) == Some(branch.before.link) => {
                         let create = Op::CreateBranch {
                             id: *id,
                             match_name: name.clone(),
@@ -223,7 +209,7 @@ impl Merged {
                 },
             };
             if !is_proven {
-                self.lost.push(lost(Some(&branch.name), "what it begins on is missing or unreadable"));
+                merged.lost.push(lost(Some(&branch.name), "what it begins on is missing or unreadable"));
                 continue;
             }
             let head = branch.head();
@@ -236,15 +222,15 @@ impl Merged {
                 let branch = *id;
                 let expected = Some(head.seq + 1);
                 let first = head.seq + 1;
-                self.misfits.push((0, Misfit::Entries { branch, expected, first, last: claimed }));
+                merged.misfits.push((0, Misfit::Entries { branch, expected, first, last: claimed }));
             }
         }
-        for note in found.notes.values() {
+        for note in self.notes.values() {
             let set = Op::SetNote { match_name: name.clone(), note: note.clone() };
             done(carry_out(staging, set))?;
         }
-        if !found.has_all_notes {
-            self.lost.push(lost(None, "some of its notes are unreadable"));
+        if !self.has_all_notes {
+            merged.lost.push(lost(None, "some of its notes are unreadable"));
         }
         Ok(())
     }

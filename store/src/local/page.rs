@@ -112,11 +112,17 @@ pub(crate) struct StoredPage {
     pub(crate) first: Seq,
     key: Vec<u8>,
     value: Vec<u8>,
+    is_proven: bool,
 }
 
 impl StoredPage {
     pub(crate) fn read(&self) -> Result<PageBody<'_>, StoreError> {
-        read_page(&self.key, &self.value).map_err(|error| error.at(self.first))
+        let page = if self.is_proven {
+            read_body(record::without_check(&self.value))
+        } else {
+            read_page(&self.key, &self.value)
+        };
+        page.map_err(|error| error.at(self.first))
     }
 
     pub(crate) fn next(&self, page: &PageBody<'_>) -> Seq {
@@ -135,12 +141,15 @@ impl Records {
         let range = key::of_page(branch_id, least)..key::of_page(branch_id, seq.saturating_add(1));
         let Some((key, value)) = self.backend.last(&range)? else { return Ok(None) };
         let first = key::seq_of(&key).ok_or_else(|| StoreError::damaged("a page has no proper key"))?;
-        Ok(Some(StoredPage { first, key, value }))
+        Ok(Some(StoredPage { first, key, value, is_proven: self.backend.is_proven() }))
     }
 }
 
 pub(crate) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PageBody<'a>, StoreError> {
-    let body = record::checked("its page", key, value)?;
+    read_body(record::checked("its page", key, value)?)
+}
+
+fn read_body(body: &[u8]) -> Result<PageBody<'_>, StoreError> {
     let page: PageBody<'_> =
         decode_data(body).map_err(|error| StoreError::damaged(format!("its page: {error}")))?;
     if page.version != VERSION || page.records.is_empty() {

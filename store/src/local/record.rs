@@ -17,11 +17,10 @@ const CHECK_BYTES: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoreRecord {
-    /// The salt of the journal that the records are made from. `commits` and `digest` are the last commit that they
-    /// include.
+    /// The salt of the journal that the records are made from.
     pub(crate) journal: Salt,
-    pub(crate) commits: u64,
-    pub(crate) digest: Digest,
+    /// The last commit that the records include.
+    pub(crate) end: Point,
     pub(crate) entries: u64,
     pub(crate) matches: u64,
     pub(crate) next_id: u64,
@@ -31,19 +30,19 @@ impl StoreRecord {
     /// The record of a store without any commit. The salt is zero, because a store in memory has no journal.
     pub(crate) const EMPTY: Self = Self {
         journal: [0; 16],
-        commits: 0,
-        digest: Digest::new([0; 32]),
+        end: Point { number: 0, digest: Digest::new([0; 32]) },
         entries: 0,
         matches: 0,
         next_id: 1,
     };
 
     pub(crate) fn before(salt: &Salt) -> Self {
-        Self { journal: *salt, digest: Point::start(salt).digest, ..Self::EMPTY }
+        Self { journal: *salt, end: Point::start(salt), ..Self::EMPTY }
     }
 
-    pub(crate) fn point(&self) -> Point {
-        Point { number: self.commits, digest: self.digest }
+    /// Reads a value that a backend has proven.
+    pub(crate) fn read(value: &[u8]) -> Result<Self, BackendError> {
+        read_body("the store's own record", without_check(value))
     }
 }
 
@@ -126,6 +125,11 @@ pub(crate) fn body_of<'a>(key: &[u8], value: &'a [u8]) -> Result<&'a [u8], Strin
         Some(_) => Err("its bytes do not match their check".to_owned()),
         None => Err(format!("it has only {} bytes", value.len())),
     }
+}
+
+/// Returns the body of a value that is proven otherwise.
+pub(crate) fn without_check(value: &[u8]) -> &[u8] {
+    value.len().checked_sub(CHECK_BYTES).and_then(|at| value.get(..at)).unwrap_or_default()
 }
 
 pub(crate) fn checked<'a>(what: &str, key: &[u8], value: &'a [u8]) -> Result<&'a [u8], StoreError> {

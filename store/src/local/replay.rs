@@ -99,9 +99,7 @@ pub(crate) fn replay(
             Err(ReplayStop::Failed(error)) => return Err(error),
         }
     }
-    let store = target.store();
-    store.commits = commit.number;
-    store.digest = commit.digest;
+    target.store().end = commit;
     Ok(())
 }
 

@@ -17,11 +17,10 @@ use crate::local::check::check;
 use crate::local::files::{LOCK_FILE, Places, open_regular};
 use crate::local::index::tree::IndexTree;
 use crate::local::index::{missing, open_all};
-use crate::local::journal::commit::Salt;
 use crate::local::journal::{Image, Remains};
 use crate::local::lock::{LockKind, locked, open_locked, try_for_a_while};
-use crate::local::losses::{Left, LostEntries, losses, read_left};
-use crate::local::merge::{Merged, merge};
+use crate::local::losses::{LostEntries, Rescued, losses, read_left};
+use crate::local::merge::merge;
 use crate::local::new_store::NewStore;
 use crate::local::record::StoreRecord;
 use crate::local::records::Records;
@@ -40,11 +39,6 @@ pub struct Salvage {
     pub saved: Totals,
     /// What could not be saved; empty if nothing was lost.
     pub lost: Vec<LostEntries>,
-}
-
-struct SalvagedRecords {
-    records: Records,
-    lost: Vec<LostEntries>,
 }
 
 impl Store {
@@ -123,7 +117,7 @@ fn save(
     Ok(rebuild.totals())
 }
 
-fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, RescueError> {
+fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<Rescued, RescueError> {
     copy_indexes(&places.sled, scratch);
     let mut indexes = open_all(scratch);
     let whole = Image::read(&places.journal).and_then(|image| MemoryRecords::read(&image, u64::MAX, true));
@@ -132,29 +126,26 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, 
             let journal = view.record();
             indexes.retain(|(_, index)| index.journal == journal.journal);
             match indexes.first() {
-                Some((_, index)) if index.commits > journal.commits => {
-                    missing(index.commits, journal.commits).to_string()
+                Some((_, index)) if index.end.number > journal.end.number => {
+                    missing(index.end.number, journal.end.number).to_string()
                 }
-                _ => {
-                    let records = Records::new(Box::new(view), None);
-                    return Ok(SalvagedRecords { records, lost: Vec::new() });
-                }
+                _ => return Ok(Rescued::of(Box::new(view))),
             }
         }
         Err(BackendError::Damaged(reason)) => reason,
         Err(error) => return Err(StoreError::from(error).into()),
     };
-    let left = read_left(&places.journal).map_err(StoreError::from)?;
+    let remains = Remains::find(&places.journal);
     // If nothing is left of the journal, the index with the most commits decides.
-    let salt = match &left {
-        Some(left) => Some(left.salt),
+    let salt = match &remains {
+        Some(remains) => Some(remains.salt),
         None => indexes.first().map(|(_, index)| index.journal),
     };
     let Some(salt) = salt else {
         return Err(RescueError::NothingReadable { dir: dir.to_owned(), reason });
     };
     indexes.retain(|(_, index)| index.journal == salt);
-    let mut found = combine(&indexes, left, &places.journal, &salt).map_err(StoreError::from)?;
+    let mut found = combine(&indexes, remains, &places.journal).map_err(StoreError::from)?;
     if found.lost.iter().all(|lost| lost.match_name.is_some()) {
         found.lost.push(LostEntries::of_store(reason));
     }
@@ -164,55 +155,48 @@ fn find(dir: &Path, places: &Places, scratch: &Path) -> Result<SalvagedRecords, 
 /// Combines what is left of a journal with its indexes, which must be sorted by their last commit, latest first.
 fn combine(
     indexes: &[(IndexTree, StoreRecord)],
-    left: Option<Left>,
+    remains: Option<Remains>,
     journal: &Path,
-    salt: &Salt,
-) -> Result<SalvagedRecords, BackendError> {
+) -> Result<Rescued, BackendError> {
+    let mut left = None;
+    let mut of_files = Vec::new();
+    if let Some(remains) = remains {
+        let mut read = read_left(journal, remains)?;
+        of_files = std::mem::take(&mut read.lost);
+        left = Some(read);
+    }
     let mut sources = Vec::new();
-    for index in indexes {
-        let read = Indexed::read(index, journal, salt)?;
-        let is_sound = read.is_sound;
-        sources.push(read);
+    for (tree, store) in indexes {
+        let source = read_index(tree, store, journal)?;
+        let is_sound = source.is_sound;
+        sources.push(source);
         if is_sound {
             // A sound index has everything up to its last commit, so earlier indexes add nothing.
             break;
         }
     }
-    let mut left_records = None;
-    let mut left_misfits = Vec::new();
-    let mut notes = Vec::new();
-    if let Some(left) = left {
-        left_records = Some(left.records);
-        left_misfits = left.misfits;
-        notes = left.notes;
-    }
-    let is_first_sound = sources.first().is_some_and(|first| first.is_sound);
-    let mut found = match (left_records, sources.pop()) {
-        (_, Some(Indexed { records, misfits, .. })) if is_first_sound => {
-            SalvagedRecords { lost: losses(&misfits, &records), records }
-        }
-        (Some(records), None) => SalvagedRecords { lost: losses(&left_misfits, &records), records },
-        (left, last) => {
-            sources.extend(last);
-            let mut all = Vec::new();
-            for source in &sources {
-                all.push(&source.records);
-            }
-            all.extend(&left);
-            let Merged { records, mut misfits, mut lost } = merge(&all)?;
-            for (commit, misfit) in left_misfits {
-                if !is_there(&misfit, &records) {
-                    misfits.push((commit, misfit));
-                }
-            }
-            lost.extend(losses(&misfits, &records));
-            SalvagedRecords { records, lost }
-        }
+    let mut found = match left {
+        Some(left) if sources.is_empty() => left,
+        _ if sources.first().is_some_and(|first| first.is_sound) => sources.remove(0),
+        left => merge_all(&sources, left)?,
     };
-    for note in notes {
-        found.lost.push(LostEntries::of_store(note));
-    }
+    found.lost.extend(losses(&found.misfits, &found.records));
+    found.lost.extend(of_files);
     Ok(found)
+}
+
+fn merge_all(indexes: &[Rescued], left: Option<Rescued>) -> Result<Rescued, BackendError> {
+    let mut sources = Vec::new();
+    for source in indexes.iter().chain(&left) {
+        sources.push(&source.records);
+    }
+    let mut merged = merge(&sources)?;
+    for (commit, misfit) in left.into_iter().flat_map(|left| left.misfits) {
+        if !is_there(&misfit, &merged.records) {
+            merged.misfits.push((commit, misfit));
+        }
+    }
+    Ok(merged)
 }
 
 fn is_there(misfit: &Misfit, records: &Records) -> bool {
@@ -250,45 +234,31 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-struct Indexed {
-    records: Records,
-    /// Whether all records of the index are sound, so that nothing up to its last commit is missing.
-    is_sound: bool,
-    misfits: Vec<(u64, Misfit)>,
-}
-
-impl Indexed {
-    fn read(
-        (tree, store): &(IndexTree, StoreRecord),
-        journal: &Path,
-        salt: &Salt,
-    ) -> Result<Self, BackendError> {
-        let memory = MemoryBackend::new();
-        let (sound, is_all) = tree.sound_records();
-        for (key, value) in sound {
-            memory.tamper(&key, Some(value));
-        }
-        let records = Records::new(Box::new(memory.clone()), None);
-        let is_sound = is_all && check(&records, &mut |_| {}).is_ok_and(|check| check.damage.is_empty());
-        let mut misfits = Vec::new();
-        if let Some(mut remains) = Remains::find(journal)
-            && remains.salt == *salt
-        {
-            let mut reached = store.clone();
-            remains.each_commit(&mut |point, _, body| {
-                if point.number <= store.commits {
-                    return Ok(());
-                }
-                let mut staging = Staging::over(&memory, reached.clone());
-                replay(&mut staging, point, body, &mut |misfit| {
-                    misfits.push((point.number, misfit));
-                    Ok(())
-                })?;
-                let (changes, after) = staging.take_changes();
-                reached = after;
-                memory.write(&changes)
-            })?;
-        }
-        Ok(Self { records, is_sound, misfits })
+/// Reads the sound records of an index, and over them the commits behind its last that are left of the journal.
+fn read_index(tree: &IndexTree, store: &StoreRecord, journal: &Path) -> Result<Rescued, BackendError> {
+    let memory = MemoryBackend::new();
+    let (sound, is_all) = tree.sound_records();
+    for (key, value) in sound {
+        memory.tamper(&key, Some(value));
     }
+    let mut read = Rescued::of(Box::new(memory.clone()));
+    read.is_sound = is_all && check(&read.records, &mut |_| {}).is_ok_and(|check| check.damage.is_empty());
+    let Some(mut remains) = Remains::find(journal).filter(|remains| remains.salt == store.journal) else {
+        return Ok(read);
+    };
+    let mut reached = store.clone();
+    remains.each_commit(&mut |point, _, body| {
+        if point.number <= store.end.number {
+            return Ok(());
+        }
+        let mut staging = Staging::over(&memory, reached.clone());
+        replay(&mut staging, point, body, &mut |misfit| {
+            read.misfits.push((point.number, misfit));
+            Ok(())
+        })?;
+        let (changes, after) = staging.take_changes();
+        reached = after;
+        memory.write(&changes)
+    })?;
+    Ok(read)
 }

@@ -80,7 +80,7 @@ impl MemoryRecords {
             view.take(point, at, body, &mut |misfit: Misfit| Err(misfit.within(point.number)))
         })?;
         if up_to >= image.end.number {
-            view.store.digest = image.end.digest;
+            view.store.end.digest = image.end.digest;
         }
         Ok(view)
     }
@@ -322,6 +322,11 @@ impl Backend for MemoryRecords {
             };
         }
         Ok(self.scan(range, usize::MAX)?.pop())
+    }
+
+    fn is_proven(&self) -> bool {
+        // The check of each value is computed from that value here, so comparing the two proves nothing.
+        true
     }
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {

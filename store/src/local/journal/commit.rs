@@ -19,7 +19,8 @@ pub(crate) type Salt = [u8; 16];
 static KEYED_HASHER: LazyLock<blake3::Hasher> =
     LazyLock::new(|| blake3::Hasher::new_derive_key("turnfold v2 commit"));
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A commit. The field order is the format of the record about the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Point {
     pub(crate) number: u64,
     pub(crate) digest: Digest,

@@ -42,7 +42,7 @@ pub(crate) fn create(path: &Path, salt: &Salt, turn: u64) -> io::Result<()> {
     let mut bytes = vec![0; HEAD_BYTES];
     let note =
         JournalFrame { kind: Kind::Closed, turn, index: 0, before: Point::start(salt), body: Vec::new() };
-    let frame = Framing::new(salt).encode(&note).unwrap_or_default();
+    let frame = note.encode(&framing(salt)).unwrap_or_default();
     bytes.splice(..HEADER_BYTES, header(salt));
     bytes.splice(FIRST_FRAME..FIRST_FRAME + frame.len(), frame);
     // All bytes are written now, because otherwise the sync of a commit would also have to record newly used space.
@@ -76,13 +76,15 @@ impl JournalHead {
     }
 
     pub(crate) fn of(salt: Salt, bytes: Vec<u8>) -> Self {
-        let framing = Framing::new(&salt);
+        let framing = framing(&salt);
         let ended_at = bytes.get(END_AT..SECTOR_BYTES).and_then(|mark| unseal(END, &salt, mark));
         let mut head =
             Self { salt, frames: Vec::new(), end: FIRST_FRAME, strays: Vec::new(), ended_at, bytes };
         let mut at = FIRST_FRAME;
         let mut end: Option<(Point, u64)> = None;
-        while let Some(frame) = head.bytes.get(at..).and_then(|bytes| framing.read(bytes)) {
+        while let Some(bytes) = head.bytes.get(at..)
+            && let Some(frame) = JournalFrame::read(&framing, bytes)
+        {
             if end.is_some_and(|(point, turn)| frame.turn != turn + 1 || !frame.follows(point)) {
                 break;
             }
@@ -98,7 +100,7 @@ impl JournalHead {
             }
         }
         while let Some(bytes) = head.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
-            let stray = framing.read(bytes);
+            let stray = JournalFrame::read(&framing, bytes);
             at += stray.as_ref().map_or(SECTOR_BYTES, JournalFrame::bytes);
             head.strays.extend(stray);
         }
@@ -146,36 +148,34 @@ pub(crate) struct JournalFrame {
     pub(crate) body: Vec<u8>,
 }
 
-#[derive(Clone)]
-pub(crate) struct Framing(Checker);
+/// Returns the checker of frames.
+pub(crate) fn framing(salt: &Salt) -> Checker {
+    Checker::new("turnfold v2 frame", salt)
+}
 
-impl Framing {
-    pub(crate) fn new(salt: &Salt) -> Self {
-        Self(Checker::new("turnfold v2 frame", salt))
-    }
-
+impl JournalFrame {
     /// Encodes a frame, padded to the end of its last sector; `None` if the body is too long for its length field.
-    pub(crate) fn encode(&self, frame: &JournalFrame) -> Option<Vec<u8>> {
-        let JournalFrame { kind, turn, index, before, body } = frame;
-        let kind = match kind {
+    pub(crate) fn encode(&self, framing: &Checker) -> Option<Vec<u8>> {
+        let kind = match self.kind {
             Kind::Commit => 0,
             Kind::Note => 1,
             Kind::Closed => 2,
         };
-        let mut rest = u32::try_from(body.len()).ok()?.to_le_bytes().to_vec();
-        rest.extend(before.number.to_le_bytes());
-        rest.extend(turn.to_le_bytes());
-        rest.extend(index.to_le_bytes());
+        let mut rest = u32::try_from(self.body.len()).ok()?.to_le_bytes().to_vec();
+        rest.extend(self.before.number.to_le_bytes());
+        rest.extend(self.turn.to_le_bytes());
+        rest.extend(self.index.to_le_bytes());
         rest.push(kind);
-        rest.extend(before.digest.as_bytes());
-        rest.extend(body);
-        let check: [u8; CHECK_BYTES] = self.0.check(&[&rest]);
+        rest.extend(self.before.digest.as_bytes());
+        rest.extend(&self.body);
+        let check: [u8; CHECK_BYTES] = framing.check(&[&rest]);
         let mut bytes = [&check[..], &rest].concat();
         bytes.resize(bytes.len().next_multiple_of(SECTOR_BYTES), 0);
         Some(bytes)
     }
 
-    pub(crate) fn read(&self, bytes: &[u8]) -> Option<JournalFrame> {
+    /// Reads the frame at the front of `bytes`; `None` if it is not sound.
+    pub(crate) fn read(framing: &Checker, bytes: &[u8]) -> Option<Self> {
         let (found, rest) = bytes.split_first_chunk::<CHECK_BYTES>()?;
         let mut fields = Fields(rest);
         let length = usize::try_from(fields.u32()?).ok()?;
@@ -192,13 +192,13 @@ impl Framing {
             2 => Kind::Closed,
             _ => return None,
         };
-        let is_sound = self.0.check::<CHECK_BYTES>(&[all]) == *found;
+        if framing.check::<CHECK_BYTES>(&[all]) != *found {
+            return None;
+        }
         let before = Point { number, digest };
-        is_sound.then(|| JournalFrame { kind, turn, index, before, body: body.to_vec() })
+        Some(Self { kind, turn, index, before, body: body.to_vec() })
     }
-}
 
-impl JournalFrame {
     pub(crate) fn bytes(&self) -> usize {
         (PREFIX_BYTES + self.body.len()).next_multiple_of(SECTOR_BYTES)
     }

@@ -79,16 +79,31 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
     Ok(Some(FoundPack { front, bytes, trailer, back }))
 }
 
+/// Takes the number of a commit, the place of its frame, and its body; `None` if the frame is not sound.
+pub(crate) type EachFrame<'a> = &'a mut dyn FnMut(u64, usize, Option<&[u8]>) -> Result<(), BackendError>;
+
 impl FoundPack {
-    /// Returns `true` if every frame is sound, not only both ends.
-    fn is_whole(&self, packing: &Packing) -> bool {
-        let mut at = 0;
-        let mut number = self.front.first;
-        while let Some((_, bytes)) = self.bytes.get(at..).and_then(|rest| packing.read_frame(number, rest)) {
-            at += bytes;
-            number += 1;
+    /// Passes each commit to `each`. It ends early where no one knows how long such a frame is. Returns `true` if the pack is sound as a whole.
+    pub(crate) fn each_commit(&self, packing: &Packing, each: EachFrame<'_>) -> Result<bool, BackendError> {
+        let mut lengths = Vec::new();
+        if self.back.is_some() {
+            lengths = Packing::read_lengths(&self.trailer);
         }
-        at == self.bytes.len() && self.back.is_some_and(|back| number == back.last() + 1)
+        let mut is_whole = self.back.is_some();
+        let mut place = 0;
+        for (which, number) in (self.front.first..=self.front.last()).enumerate() {
+            let Some(bytes) = self.bytes.get(place..) else { break };
+            if let Some((body, length)) = packing.read_frame(number, bytes) {
+                each(number, place, Some(&body))?;
+                place += length;
+                continue;
+            }
+            is_whole = false;
+            each(number, place, None)?;
+            let Some(length) = lengths.get(which).copied().or_else(|| frame_bytes(bytes)) else { break };
+            place += length;
+        }
+        Ok(is_whole && place == self.bytes.len())
     }
 }
 
@@ -142,8 +157,10 @@ impl Segment {
 
     pub(crate) fn ends_whole(&self, salt: &Salt) -> Result<bool, BackendError> {
         let packing = Packing::new(salt);
-        let last = BackendError::on(&self.path, "read", pack_at(&self.file, &packing, self.last_at))?;
-        Ok(last.is_some_and(|last| last.is_whole(&packing)))
+        match BackendError::on(&self.path, "read", pack_at(&self.file, &packing, self.last_at))? {
+            Some(last) => last.each_commit(&packing, &mut |_, _, _| Ok(())),
+            None => Ok(false),
+        }
     }
 
     /// Reads a segment with a torn end, up to the last sound pack that begins before `before`; `None` if it has none.

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::local::backend::BackendError;
 use crate::local::files::write_at;
-use crate::local::journal::commit::{Point, Salt, seal};
+use crate::local::journal::commit::{Checker, Point, Salt, seal};
 use crate::local::journal::head::{
-    END, END_AT, FIRST_FRAME, Framing, HEAD_BYTES, JournalFrame, Kind, SECTOR_BYTES,
+    END, END_AT, FIRST_FRAME, HEAD_BYTES, JournalFrame, Kind, SECTOR_BYTES, framing,
 };
 use crate::local::journal::segment::Appending;
 use crate::local::journal::{Image, head};
@@ -16,7 +16,7 @@ use crate::local::journal::{Image, head};
 pub(crate) struct JournalWriter {
     heads: Vec<(File, PathBuf)>,
     salt: Salt,
-    framing: Framing,
+    framing: Checker,
     current: usize,
     /// Where in the current head the next frame goes.
     at: usize,
@@ -63,7 +63,7 @@ impl JournalWriter {
         Ok(Self {
             heads,
             salt: image.salt,
-            framing: Framing::new(&image.salt),
+            framing: framing(&image.salt),
             current: image.current,
             at,
             limit: head_bytes.saturating_add(FIRST_FRAME).min(HEAD_BYTES),
@@ -83,13 +83,9 @@ impl JournalWriter {
     }
 
     fn frame(&self, kind: Kind, index: u32, body: &[u8]) -> Option<Vec<u8>> {
-        self.framing.encode(&JournalFrame {
-            kind,
-            turn: self.turn + 1,
-            index,
-            before: self.end,
-            body: body.to_vec(),
-        })
+        let turn = self.turn + 1;
+        let frame = JournalFrame { kind, turn, index, before: self.end, body: body.to_vec() };
+        frame.encode(&self.framing)
     }
 
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
