@@ -6,10 +6,10 @@ use std::path::Path;
 
 use turnfold_core::Malformed;
 use turnfold_core::registry::NoRules;
-use turnfold_history::history::revision::is_page;
-use turnfold_history::{
-    InputError, NotPlayed, OtherSeat, PageError, ReplayError, SourceName, TflError, Viewer,
-};
+use turnfold_history::input::{InputError, is_page};
+use turnfold_history::session::{NotPlayed, OtherSeat};
+use turnfold_history::tfl::{PageError, TflError};
+use turnfold_history::{ReplayError, SourceName, Viewer};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::is_bundle;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use turnfold_core::Registry;
-use turnfold_history::{Replay, ReplayError};
+use turnfold_history::ReplayError;
+use turnfold_history::tfl::Replay;
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay};
 

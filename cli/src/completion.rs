@@ -19,7 +19,8 @@ use clap_complete::{
     engine::ValueCompleter,
 };
 use turnfold_core::{AnyRules, Registry, Seat};
-use turnfold_history::{Revision, Viewer, history::revision::has_ending};
+use turnfold_history::input::has_ending;
+use turnfold_history::{Revision, Viewer};
 use turnfold_proof::audit::RowName;
 use turnfold_referee::ModuleFolders;
 use turnfold_store::StoreReader;

@@ -9,11 +9,9 @@ use std::time::UNIX_EPOCH;
 
 use turnfold_core::registry::NoRules;
 use turnfold_core::{Digest, Registry};
-use turnfold_history::error::limits::REPLAY;
-use turnfold_history::history::recorded_rules;
-use turnfold_history::history::revision::input_name;
-use turnfold_history::tfl::in_page::replay_bytes;
-use turnfold_history::{Replay, ReplayError, Revision, Sources, tfl};
+use turnfold_history::input::{Limits, input_name};
+use turnfold_history::tfl::{self, Replay, replay_bytes};
+use turnfold_history::{ReplayError, Revision, Sources, recorded_rules};
 use turnfold_proof::bundle::BundledName;
 use turnfold_referee::ModuleFolders;
 use turnfold_store::{MatchName, Store, StoreOptions, StoreReader};
@@ -222,7 +220,7 @@ impl Sources for Workspace {
         if let Some(name) = BundledName::of(path) {
             return self.bundles.replay(&name, &self.registry);
         }
-        let bytes = replay_bytes(path, files::read_input_or_stdin(path, &REPLAY)?)?;
+        let bytes = replay_bytes(path, files::read_input_or_stdin(path, &Limits::REPLAY)?)?;
         Ok(tfl::read_also_seen(&input_name(path), &bytes, &self.registry)?)
     }
 

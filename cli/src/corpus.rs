@@ -1,9 +1,10 @@
 //! Reads many logs: revisions, replay files, folders, patterns or a whole store.
 
 use rayon::prelude::*;
+use turnfold_history::compare::Divergence;
+use turnfold_history::golden::FoundFiles;
 use turnfold_history::{
-    Divergence, History, HistorySource, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
-    golden::found::FoundFiles,
+    History, HistorySource, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
 };
 
 use crate::context::Workspace;

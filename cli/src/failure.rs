@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use crate::program;
 use serde::Serialize;
 use serde_json::{Value, json};
-use turnfold_history::fault::catch;
+use turnfold_history::input::InputError;
 use turnfold_history::text::shortened;
-use turnfold_history::{InputError, ReplayError};
+use turnfold_history::{ReplayError, catch};
 use turnfold_store::{ErrorKind, MatchName};
 
 const MESSAGE_CHARACTERS_MAX: usize = 400;

@@ -5,13 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{self, Path, PathBuf};
 
-use turnfold_history::error::input::{self, read_bounded};
-use turnfold_history::error::limits::REPLAY;
-use turnfold_history::history::revision::is_page;
-pub(crate) use turnfold_history::history::revision::{input_name, is_standard};
-use turnfold_history::session::script::parse;
-use turnfold_history::tfl::in_page::replay_bytes;
-use turnfold_history::{InputError, Limits, PageError, ReplayError, ScriptCommand};
+use turnfold_history::ReplayError;
+use turnfold_history::input::{InputError, Limits, is_page};
+pub(crate) use turnfold_history::input::{input_name, is_standard};
+use turnfold_history::session::{ScriptCommand, parse};
+use turnfold_history::tfl::{PageError, replay_bytes};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
@@ -207,7 +205,7 @@ pub(crate) fn with_replays(paths: Vec<PathBuf>, failures: &mut Vec<Failure>) -> 
     let mut files = Vec::new();
     for path in paths {
         if is_page(&path)
-            && let Ok(bytes) = input::read_file(&path, &REPLAY)
+            && let Ok(bytes) = Limits::REPLAY.read_file(&path)
             && let Err(error @ PageError::NoReplay { .. }) = replay_bytes(&path, bytes)
         {
             failures.push(ReplayError::from(error).into());
@@ -221,13 +219,13 @@ pub(crate) fn with_replays(paths: Vec<PathBuf>, failures: &mut Vec<Failure>) -> 
 pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8>, InputError> {
     if is_standard(path) {
         let name = input_name(path);
-        return read_bounded(&mut io::stdin().lock(), Path::new(name.as_ref()), limits);
+        return limits.read(&mut io::stdin().lock(), Path::new(name.as_ref()));
     }
-    input::read_file(path, limits)
+    limits.read_file(path)
 }
 
 pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure> {
-    String::from_utf8(input::read_file(path, limits)?)
+    String::from_utf8(limits.read_file(path)?)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))
 }
 
@@ -251,7 +249,7 @@ pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -
 /// Reads a token file; `None` if it holds something else. No message shows the content of the file.
 pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>, Failure> {
     require_no_token(path)?;
-    let bytes = input::read_file(path, &TOKEN).map_err(|error| Failure::usage(error.to_string()))?;
+    let bytes = TOKEN.read_file(path).map_err(|error| Failure::usage(error.to_string()))?;
     Ok(std::str::from_utf8(&bytes).ok().and_then(|text| AccessToken::parse(text.trim_end())))
 }
 

@@ -1,11 +1,9 @@
 //! Reads histories for verbs that show what the rules compute, and warns if a file records something else.
 
 use turnfold_core::{AnyState, Seat};
+use turnfold_history::compare::{Divergence, DivergenceKind};
 use turnfold_history::text::shortened;
-use turnfold_history::viewer::seat_history;
-use turnfold_history::{
-    Divergence, DivergenceKind, FileName, History, ReplayError, Revision, SeatHistory, SourceName, Viewer,
-};
+use turnfold_history::{FileName, History, ReplayError, Revision, SeatHistory, SourceName, Viewer};
 use turnfold_store::BranchName;
 
 use crate::context::Workspace;
@@ -116,7 +114,7 @@ pub(crate) fn seek(
     workspace: &Workspace,
 ) -> Result<(Viewer, Box<dyn AnyState>), Failure> {
     if matches!(source, SourceName::Revision(_)) {
-        let found = seat_history::seek(viewer, source, workspace)?;
+        let found = SeatHistory::seek(viewer, source, workspace)?;
         require_seat(viewer, found.1.players(), source)?;
         return Ok(found);
     }

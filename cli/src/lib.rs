@@ -68,8 +68,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 pub use turnfold_core::Registry;
 pub use turnfold_core::any::erase;
 pub use turnfold_games::standard;
-use turnfold_history::ReplayError;
-use turnfold_history::fault::catch;
+use turnfold_history::{ReplayError, catch};
 
 use crate::colors::Colors;
 use crate::context::{Context, Workspace};

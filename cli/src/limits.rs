@@ -3,7 +3,7 @@
 //! `docs/guide/limits.md` lists these limits. Rulesets limit the values of setups, and the store limits names and
 //! stored records.
 
-use turnfold_history::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, Limits};
+use turnfold_history::input::Limits;
 
 /// The longest regular expression, in bytes.
 pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
@@ -12,8 +12,12 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1 << 12;
 pub(crate) const PERFT_STATES_MAX: usize = 1_000_000;
 
 /// Scripts. All commands are played before the first is recorded.
-pub(crate) const SCRIPT: Limits =
-    Limits { what: "script", bytes_max: 1 << 26, lines_max: 1_000_000, line_bytes_max: COMMAND_BYTES_MAX };
+pub(crate) const SCRIPT: Limits = Limits {
+    what: "script",
+    bytes_max: 1 << 26,
+    lines_max: 1_000_000,
+    line_bytes_max: Limits::COMMAND_BYTES_MAX,
+};
 
 pub(crate) const TOKEN: Limits =
     Limits { what: "token file", bytes_max: 256, lines_max: 1, line_bytes_max: 256 };
@@ -32,9 +36,9 @@ pub(crate) const FAILED_CHECKS: Limits =
 
 pub(crate) const SETUP: Limits = Limits {
     what: "setup",
-    bytes_max: HEADER_BYTES_MAX,
+    bytes_max: Limits::HEADER_BYTES_MAX,
     lines_max: 1 << 18,
-    line_bytes_max: HEADER_BYTES_MAX,
+    line_bytes_max: Limits::HEADER_BYTES_MAX,
 };
 
 /// Terms of matches by mail (PM-3).

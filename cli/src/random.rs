@@ -4,7 +4,7 @@ use std::io;
 
 use turnfold_core::dice::DiceStream;
 use turnfold_core::{DicePolicy, DueRoll, Seed};
-use turnfold_history::Roller;
+use turnfold_history::session::Roller;
 
 use crate::failure::Failure;
 

@@ -4,10 +4,10 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use turnfold_history::error::limits::REPLAY;
-use turnfold_history::golden::found::{FoundFiles, UnreadPath, files_ending};
-use turnfold_history::tfl::in_page::replay_bytes;
-use turnfold_history::{PageError, RangeName, ReplayError, Revision, SourceName, Sources};
+use turnfold_history::golden::{FoundFiles, UnreadPath};
+use turnfold_history::input::Limits;
+use turnfold_history::tfl::{PageError, replay_bytes};
+use turnfold_history::{RangeName, ReplayError, Revision, SourceName, Sources};
 use turnfold_proof::bundle::is_bundle;
 
 use crate::address::StoreAddress;
@@ -141,7 +141,7 @@ pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     if count == 0 {
         return Ok(Vec::new());
     }
-    let bytes = read_input_or_stdin(path, &REPLAY)?;
+    let bytes = read_input_or_stdin(path, &Limits::REPLAY)?;
     match replay_bytes(path, bytes.clone()) {
         Err(error @ PageError::NoReplay { .. }) => Err(ReplayError::from(error).into()),
         _ => Ok(bytes),
@@ -184,7 +184,11 @@ fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
 /// read.
 pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     let path = Path::new(text);
-    let found = if path.is_dir() { files_ending(&[path.into()], endings) } else { matching(text, endings)? };
+    let found = if path.is_dir() {
+        FoundFiles::with_ending(&[path.into()], endings)
+    } else {
+        matching(text, endings)?
+    };
     warn_of_unread(&found.unread);
     Ok(found)
 }

@@ -1,7 +1,7 @@
 //! Suggestions for a match name that does not exist.
 
 use turnfold_history::Sources;
-use turnfold_history::search::path::name_like;
+use turnfold_history::search::name_like;
 use turnfold_store::MatchName;
 
 use crate::advice::{about_bundle, about_file};

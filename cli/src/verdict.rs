@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use turnfold_history::{Judgment, Replay};
+use turnfold_history::search::Judgment;
+use turnfold_history::tfl::Replay;
 use turnfold_store::draft::DraftDir;
 
 use crate::failure::Failure;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use schema::Schema;
 use turnfold_core::{Digest, Seat};
-use turnfold_history::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX, REPLAY_ENTRIES_MAX};
+use turnfold_history::input::Limits;
 use turnfold_store::{Genesis, GrantKind, NewEntry, NewGrant, Note, NoteId, NotedEntry, StoreOptions};
 
 use turnfold_tests::sandbox::{Sandbox, workspace};
@@ -325,7 +325,7 @@ fn the_lines_of_every_golden_log_match_the_page() {
         rows(&page, "word").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let forms = rows(&page, "begins with");
     let mut seen = BTreeSet::new();
-    let files = turnfold_history::golden::found::replays(&[workspace().join("replays")]).files;
+    let files = turnfold_history::golden::FoundFiles::replays(&[workspace().join("replays")]).files;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         for line in text.splitn(3, "+++\n").nth(2).unwrap().lines() {
@@ -355,7 +355,7 @@ fn the_lines_of_every_golden_log_match_the_page() {
 fn the_limits_of_replay_files_match_the_page() {
     let limits = rows(&page("cli/history/TFL.md"), "what");
     let limits: Vec<usize> = limits.iter().map(|row| row[1].parse().unwrap()).collect();
-    assert_eq!(limits, [HEADER_BYTES_MAX, COMMAND_BYTES_MAX, REPLAY_ENTRIES_MAX]);
+    assert_eq!(limits, [Limits::HEADER_BYTES_MAX, Limits::COMMAND_BYTES_MAX, Limits::REPLAY_ENTRIES_MAX]);
 }
 
 #[test]

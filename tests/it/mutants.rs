@@ -17,9 +17,9 @@ use turnfold_games::cycletap::{self, Cycletap};
 use turnfold_games::hexcapture::Hexcapture;
 use turnfold_games::initiative::{self, Initiative};
 use turnfold_games::lifecycle::Lifecycle;
-use turnfold_history::golden::bless::bless;
-use turnfold_history::golden::check::check_replay;
-use turnfold_history::{DivergenceKind, ReplayLine, tfl};
+use turnfold_history::compare::DivergenceKind;
+use turnfold_history::golden::{bless, check_replay};
+use turnfold_history::tfl::{self, ReplayLine};
 
 use altered::{Alteration, Altered};
 use turnfold_tests::sandbox::{Sandbox, workspace};

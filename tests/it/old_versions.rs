@@ -4,9 +4,7 @@
 
 use snapbox::str;
 use turnfold_core::Registry;
-use turnfold_history::golden::chain::verify_chain;
-use turnfold_history::golden::verify::verify;
-use turnfold_history::{Finding, FindingKind};
+use turnfold_history::golden::{Finding, FindingKind, verify, verify_chain};
 use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_store::{BranchCopy, Genesis, MatchName, Store, StoreReader};
 

@@ -3,8 +3,7 @@
 use std::fs;
 
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Seed};
-use turnfold_history::golden::verify::verify;
-use turnfold_history::{FindingKind, Verification};
+use turnfold_history::golden::{FindingKind, Verification, verify};
 use turnfold_store::{
     BranchName, Genesis, MatchName, NewEntry, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader,
 };

@@ -1,8 +1,15 @@
 //! Comparisons: of what a source records with what the rules compute, and of one history with another.
 
-pub mod diff;
-pub mod difference;
-pub mod divergence;
-pub mod impact;
-pub mod migration;
-pub mod outcomes;
+pub(crate) mod diff;
+pub(crate) mod difference;
+pub(crate) mod divergence;
+mod impact;
+mod migration;
+pub(crate) mod outcomes;
+
+pub use diff::{Comparison, DiffStat, Ignored, Side, StatesPart, compare, records_of};
+pub use difference::{Difference, view_of};
+pub use divergence::{Claim, Divergence, DivergenceKind, Subject};
+pub use impact::{FirstDifference, RecordedLog};
+pub use migration::MigratedMatch;
+pub use outcomes::changed_claims;

@@ -1,7 +1,9 @@
 //! Describes many histories: as rows of tables, and as statistics.
 
-pub mod statistics;
-pub mod table;
-
 mod chart;
+mod statistics;
+mod table;
 mod wilson;
+
+pub use statistics::{GroupStatistics, GroupedCounts, Grouping};
+pub use table::{TableKind, TableRow, write_csv, write_csv_header};

@@ -1,8 +1,5 @@
 //! Errors of histories. An error states what happened and where, but never what to type next.
 
-pub mod input;
-pub mod limits;
-
 use std::io;
 use std::path::PathBuf;
 
@@ -11,9 +8,9 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{DueRoll, Fault, FoldError, Malformed, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
-use crate::error::input::InputError;
-use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::revision::SourceName;
+use crate::input::InputError;
+use crate::input::Limits;
 use crate::search::condition::ConditionError;
 use crate::session::script::OtherSeat;
 use crate::text::quoted_list;
@@ -153,7 +150,7 @@ pub enum ReplayError {
     #[error(transparent)]
     BadEntry(#[from] FoldError),
     /// A history too long for a replay file.
-    #[error("`{history}` has more than {REPLAY_ENTRIES_MAX} entries, too many for a replay file")]
+    #[error("`{history}` has more than {} entries, too many for a replay file", Limits::REPLAY_ENTRIES_MAX)]
     TooLong {
         /// The history.
         history: SourceName,
@@ -274,6 +271,18 @@ impl From<Malformed> for ReplayError {
 }
 
 impl ReplayError {
+    /// Returns the error for a setup that the rules of its history refuse.
+    #[must_use]
+    pub fn broken_setup(name: &SourceName, cause: SetupError) -> Self {
+        Self::Setup { history: name.clone(), cause }
+    }
+
+    /// Returns the error for an entry that the rules of its history refuse.
+    #[must_use]
+    pub fn broken_entry(name: &SourceName, cause: FoldError) -> Self {
+        Self::Entry { history: name.clone(), cause }
+    }
+
     /// Returns the error for a log that this build cannot read to its end, such as one whose module failed.
     #[must_use]
     pub fn unreadable(log: &str, cause: impl Into<Self>) -> Self {

@@ -1,29 +1,28 @@
 //! Histories that can be folded again, read from the store or from a replay file into one form.
 
-pub mod branch_order;
-pub mod entry;
-pub mod import;
-pub mod links;
-pub mod record;
-pub mod revision;
-pub mod seeds;
-pub mod snapshots;
-pub mod source;
-pub mod written;
+pub(crate) mod branch_order;
+pub(crate) mod entry;
+pub(crate) mod import;
+pub(crate) mod links;
+pub(crate) mod record;
+pub(crate) mod revision;
+pub(crate) mod seeds;
+pub(crate) mod snapshots;
+pub(crate) mod source;
+pub(crate) mod written;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use turnfold_core::registry::NoRules;
-use turnfold_core::{
-    AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Registry, Seat, SetupError, Step,
-};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Registry, Seat, Step};
 use turnfold_store::{Genesis, Log, StoreReader};
 
 use crate::error::ReplayError;
-use crate::error::limits::REPLAY_ENTRIES_MAX;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::{FileName, Revision, SourceName};
+use crate::input::Limits;
+
 use crate::tfl::{Replay, ReplayOrigin, SeenBy};
 use crate::viewer::{NotOfSeat, Viewer};
 
@@ -202,7 +201,7 @@ impl History {
     /// # Errors
     /// [`ReplayError::Setup`].
     pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.rules.start(&self.setup).map_err(|cause| broken_setup(&self.name, cause))
+        self.rules.start(&self.setup).map_err(|cause| ReplayError::broken_setup(&self.name, cause))
     }
 
     pub(crate) fn fold(
@@ -255,7 +254,7 @@ impl History {
 
     pub(crate) fn without_entries(&self) -> Result<Replay, ReplayError> {
         let replay = Replay::compose(&self.name.to_string(), self.origin(), &self.setup, None);
-        replay.map_err(|cause| broken_setup(&self.name, cause))
+        replay.map_err(|cause| ReplayError::broken_setup(&self.name, cause))
     }
 
     /// Returns the history as a replay, with every outcome and hash.
@@ -263,7 +262,7 @@ impl History {
     /// # Errors
     /// As for [`state`](Self::state), and [`ReplayError::TooLong`].
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
-        if self.entries.len() > REPLAY_ENTRIES_MAX {
+        if self.entries.len() > Limits::REPLAY_ENTRIES_MAX {
             return Err(ReplayError::TooLong { history: self.name.clone() });
         }
         let mut replay = self.without_entries()?;
@@ -278,20 +277,8 @@ impl History {
     /// Returns the error for an entry of this history that cannot be folded.
     #[must_use]
     pub fn broken_entry(&self, cause: FoldError) -> ReplayError {
-        broken_entry(&self.name, cause)
+        ReplayError::broken_entry(&self.name, cause)
     }
-}
-
-/// Returns the error for a setup that the rules of its history refuse.
-#[must_use]
-pub fn broken_setup(name: &SourceName, cause: SetupError) -> ReplayError {
-    ReplayError::Setup { history: name.clone(), cause }
-}
-
-/// Returns the error for an entry that the rules of its history refuse.
-#[must_use]
-pub fn broken_entry(name: &SourceName, cause: FoldError) -> ReplayError {
-    ReplayError::Entry { history: name.clone(), cause }
 }
 
 /// Returns the newest version of a ruleset, for playing.

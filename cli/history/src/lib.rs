@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A failed [`check()`] reports everything that `turnfold check` prints: the entry that differs, what the file records
-//! and what the rules compute, the rules behind the difference, and how the states differ. [`CheckReport`] writes it as
+//! and what the rules compute, the rules behind the difference, and how the states differ. [`CheckReport`](golden::CheckReport) writes it as
 //! text without color and serializes it as JSON. [`turnfold_core::tutorial`] shows how to write a game and has the
 //! trait that it implements.
 //!
@@ -25,8 +25,9 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_history::search::bisect::bisect;
-//! use turnfold_history::{Bisection, Viewer, History, Question, ReplayError, SeatHistory, golden::bless, tfl};
+//! use turnfold_history::golden::bless;
+//! use turnfold_history::search::{Bisection, Question, bisect};
+//! use turnfold_history::{History, ReplayError, SeatHistory, Viewer, tfl};
 //!
 //! let script = b"turnfold replay 2
 //! +++
@@ -39,7 +40,7 @@
 //! 1 host roll 1 2 3 4
 //! ";
 //! // Read a replay file, strictly, and fill in what the rules compute.
-//! let replay = bless::bless(&tfl::read("duel.tfl", script, &turnfold_games::standard())?)?;
+//! let replay = bless(&tfl::read("duel.tfl", script, &turnfold_games::standard())?)?;
 //! let entry = replay.entries().next().expect("there is one");
 //! assert!(entry.to_string().starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; "));
 //!
@@ -52,58 +53,46 @@
 //! # Ok::<(), ReplayError>(())
 //! ```
 //!
-//! Start reading in [`history`]: [`entry`](mod@history::entry) has what a source records of a command, and
-//! [`record`](history::record) what the rules compute. [`divergence`](compare::divergence) finds where the two differ.
-//! A [`viewer`] is the only way to what a player may know, and a [`session`] plays on. Every failure is a
-//! [`ReplayError`], which states what happened and where.
+//! Start with [`History`]: a [`LogEntry`] is what a source records of a command, and a [`Record`] what the rules
+//! compute. A [`Divergence`](compare::Divergence) is where the two differ. A [`Viewer`] is the only way to what a player
+//! may know, and a [`session`] plays on. Every failure is a [`ReplayError`], which states what happened and where.
+//!
+//! What all of this is about stands in the root: histories, their names, and viewers. Each other subject has a module.
+//! Every item has one path.
 
 pub mod compare;
 pub mod corpus;
-pub mod error;
-pub mod fault;
+mod error;
+mod fault;
 pub mod golden;
-pub mod history;
+mod history;
+pub mod input;
 pub mod rulebook;
 pub mod search;
 pub mod session;
 pub mod text;
 pub mod tfl;
-pub mod viewer;
+mod viewer;
 
 #[cfg(test)]
 mod example;
 
-pub use compare::diff::{Comparison, DiffStat, Side};
-pub use compare::difference::Difference;
-pub use compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-pub use compare::impact::{FirstDifference, RecordedLog};
-pub use compare::migration::MigratedMatch;
-pub use error::ReplayError;
-pub use error::input::InputError;
-pub use error::limits::Limits;
-pub use golden::amend::{Amending, Amendment, ChangedRoll};
-pub use golden::bless::{Change, RulesChange};
-pub use golden::check::{CheckLimits, CheckReport, FileCheck, check};
-pub use golden::verify::{Finding, FindingKind, Verification, VerifiedBranch};
-pub use history::entry::{CommandForm, LogEntry};
+pub use error::{PUT_MODULE, ReplayError};
+pub use fault::catch;
+pub use golden::check::check;
+pub use history::branch_order::in_order;
+pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash, logged, stored};
 pub use history::import::Imported;
-pub use history::links::QuotedLink;
+pub use history::links::{Parting, QuotedFinding, QuotedLink, compare_links};
 pub use history::record::{Detail, LoggedRecord, Record};
-pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
-pub use history::snapshots::Passed;
+pub use history::revision::{
+    EntryName, FileName, RangeName, Revision, SourceName, new_match_name, shell_path,
+};
+pub use history::seeds::with_seeds;
+pub use history::snapshots::{Passed, keep_snapshots};
 pub use history::source::{HistorySource, Tail};
-pub use history::{History, Sources};
-pub use search::bisect::{Bisection, Flip, Judgment, Question};
-pub use search::blame::FieldChange;
-pub use search::condition::Condition;
-pub use search::shrink::{Least, Shrinking};
-pub use search::stepper::{SearchDirection, Stepper, StepperEntry};
-pub use session::play::NotPlayed;
-pub use session::script::{OtherSeat, ScriptCommand};
-pub use session::{RejectedCommand, Roller, Session};
-pub use text::{Line, TextSpan, Tone};
-pub use tfl::in_page::PageError;
-pub use tfl::{Closing, Replay, ReplayLine, TflError};
-pub use viewer::Viewer;
+pub use history::written::write_replay;
+pub use history::{History, Sources, distrusted, find_rules, recorded_rules, require_rules, rules_of};
 pub use viewer::seat_history::{MatchStanding, SeatHistory};
 pub use viewer::viewed_entry::ViewedEntry;
+pub use viewer::{Concealed, NoView, NotOfSeat, Viewer, is_open_setup};

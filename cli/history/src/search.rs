@@ -1,9 +1,17 @@
 //! Searches a history: for an entry, for the smallest log that still shows something, or step by step.
 
-pub mod bisect;
-pub mod blame;
-pub mod condition;
-pub mod find;
-pub mod path;
-pub mod shrink;
-pub mod stepper;
+mod bisect;
+mod blame;
+pub(crate) mod condition;
+mod find;
+pub(crate) mod path;
+mod shrink;
+mod stepper;
+
+pub use bisect::{Bisection, EarlierSpell, Flip, Judgment, Question, RUN, bisect};
+pub use blame::{Blamed, FieldChange, blame};
+pub use condition::{Condition, ConditionError, Survey};
+pub use find::{FoundEntry, Pattern, Wanted, find};
+pub use path::{Lost, check_path, name_like};
+pub use shrink::{Least, Progress, Shrinking, shrink, shrink_failing};
+pub use stepper::{SearchDirection, Stepper, StepperEntry};

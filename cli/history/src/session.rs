@@ -1,7 +1,10 @@
 //! Plays a match in memory: takes commands, returns records, and rolls dice as they fall due.
 
-pub mod play;
-pub mod script;
+pub(crate) mod play;
+pub(crate) mod script;
+
+pub use play::{AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall};
+pub use script::{OtherSeat, ScriptCommand, ScriptCommands, lines_of, parse};
 
 use std::io;
 
@@ -12,11 +15,7 @@ use turnfold_core::{
 
 use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
-use crate::session::script::ScriptCommand;
 use crate::text::first_word;
-
-/// The most rolls in a row. A tied roll falls due again, but more rolls than this are an error of the rules.
-pub const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
 
 /// The source of a roll that falls due.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +65,9 @@ pub struct RejectedCommand {
 }
 
 impl Session {
+    /// The most rolls in a row. A tied roll falls due again, but more rolls than this are an error of the rules.
+    pub const ROLLS_IN_A_ROW_MAX: u32 = 10_000;
+
     /// Starts a session at a state whose next entry has number `next_seq`.
     #[must_use]
     pub fn new(
@@ -145,13 +147,13 @@ impl Session {
     /// # Errors
     /// [`ReplayError::EndlessRolls`], [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
     pub fn roll_due(&mut self, played: &mut Vec<Record>) -> Result<(), ReplayError> {
-        for _ in 0..ROLLS_IN_A_ROW_MAX {
+        for _ in 0..Session::ROLLS_IN_A_ROW_MAX {
             match self.roll_once()? {
                 Some(roll) => played.push(roll),
                 None => return Ok(()),
             }
         }
-        Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
+        Err(ReplayError::EndlessRolls(Session::ROLLS_IN_A_ROW_MAX))
     }
 
     /// Makes one roll if one is due and the session has a roller. A tie leaves the roll due.

@@ -5,8 +5,8 @@
 //! the host. A player sees no state hash, because a small secret could be guessed from it. A player also sees no seed,
 //! no idempotency key, and no number that counts concealed entries.
 
-pub mod seat_history;
-pub mod viewed_entry;
+pub(crate) mod seat_history;
+pub(crate) mod viewed_entry;
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,6 @@ use turnfold_core::{
 };
 
 use crate::error::ReplayError;
-use crate::history::broken_entry;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::revision::SourceName;
 use crate::tfl::SeenBy;
@@ -218,7 +217,7 @@ impl Viewer {
     /// Returns the error for an entry that cannot be folded. A player learns neither which entry nor why.
     pub(crate) fn broken_entry(self, name: &SourceName, cause: FoldError) -> ReplayError {
         if self.sees_all() {
-            return broken_entry(name, cause);
+            return ReplayError::broken_entry(name, cause);
         }
         ReplayError::ConcealedEntry { history: name.clone() }
     }

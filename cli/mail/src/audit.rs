@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use turnfold_core::paper::{PaperContent, PaperHead};
 use turnfold_core::rules::desk::{Command, Desk};
 use turnfold_core::{DicePolicy, Registry, Rules, Seat};
-use turnfold_history::Revision;
-use turnfold_history::history::recorded_rules;
 use turnfold_history::text::counted;
+use turnfold_history::{Revision, recorded_rules};
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{
     AuditQuestion, AuditRow, AuditedRecords, FurtherRow, FurtherRows, PlayerKey, RowBuilder,

@@ -12,8 +12,7 @@ use turnfold_core::paper::{Order, OrdersAhead, Paper, PaperContent, Press, Signe
 use turnfold_core::rules::desk::{Command, Desk, Effect, Reason, Setup, State};
 use turnfold_core::trust::{Tree, TreeHash};
 use turnfold_core::{Digest, FoldError, Rules, Seat, SetupError, Verdict};
-use turnfold_history::SourceName;
-use turnfold_history::history::{broken_entry, broken_setup};
+use turnfold_history::{ReplayError, SourceName};
 use turnfold_proof::bundle::BundledRecord;
 use turnfold_store::{BranchName, Entry, Seq, StoreReader};
 
@@ -287,10 +286,10 @@ impl DeskHistory {
     pub fn read(store: &StoreReader, game: &MailMatch) -> Result<Self, MailError> {
         let log = store.read(&game.desk, &BranchName::main(), None)?;
         let name = SourceName::Revision(game.desk_branch());
-        let mut desk =
-            Self::start(&game.terms, &log.genesis.encode()).map_err(|cause| broken_setup(&name, cause))?;
+        let mut desk = Self::start(&game.terms, &log.genesis.encode())
+            .map_err(|cause| ReplayError::broken_setup(&name, cause))?;
         for entry in &log.entries {
-            desk.take(entry).map_err(|cause| broken_entry(&name, cause))?;
+            desk.take(entry).map_err(|cause| ReplayError::broken_entry(&name, cause))?;
         }
         Ok(desk)
     }

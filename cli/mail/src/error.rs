@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::{FoldError, Malformed, SetupError};
-use turnfold_history::{InputError, ReplayError};
+use turnfold_history::ReplayError;
+use turnfold_history::input::InputError;
 use turnfold_proof::ProofError;
 use turnfold_store::StoreError;
 

@@ -12,9 +12,8 @@ use turnfold_store::Entry;
 use std::collections::BTreeMap;
 use std::io;
 
-use turnfold_history::history::entry::stored;
-use turnfold_history::session::ROLLS_IN_A_ROW_MAX;
-use turnfold_history::{Detail, Record, ReplayError, Roller, ScriptCommand, Session, Viewer};
+use turnfold_history::session::{Roller, ScriptCommand, Session};
+use turnfold_history::{Detail, Record, ReplayError, Viewer, stored};
 
 /// The terms for what is played without an order (PM-37).
 #[derive(Clone, Copy, Debug)]
@@ -338,7 +337,7 @@ impl<'a> GameTurn<'a> {
     }
 
     fn roll_in(&mut self, session: &mut Session, played: &mut Vec<Record>) -> Result<bool, ReplayError> {
-        for count in 0..ROLLS_IN_A_ROW_MAX {
+        for count in 0..Session::ROLLS_IN_A_ROW_MAX {
             let Some(due) = session.state.due_roll() else { return Ok(count > 0) };
             let values = match session.state.seeded_roll(&self.dice) {
                 Some(values) => values,
@@ -347,7 +346,7 @@ impl<'a> GameTurn<'a> {
             let Some(command) = session.state.roll_command(values) else { return Ok(count > 0) };
             played.push(give(session, Seat::Host, &command).map_err(ReplayError::OwnDice)?);
         }
-        Err(ReplayError::EndlessRolls(ROLLS_IN_A_ROW_MAX))
+        Err(ReplayError::EndlessRolls(Session::ROLLS_IN_A_ROW_MAX))
     }
 }
 

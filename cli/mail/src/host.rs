@@ -5,8 +5,7 @@ use turnfold_core::paper::{DeskTime, Player};
 use turnfold_core::rules::desk::{Command, Desk, Effect};
 use turnfold_core::trust::{PrivateKey, VerifierKey};
 use turnfold_core::{Digest, Registry, Rules as _, Seat, Verdict};
-use turnfold_history::SourceName;
-use turnfold_history::history::broken_entry;
+use turnfold_history::{ReplayError, SourceName};
 use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, NewEntry, Seq, Store};
 
@@ -154,7 +153,9 @@ impl<'a> MailHost<'a> {
                 idempotency_key: key.cloned(),
             };
             let name = SourceName::Revision(self.game.desk_branch());
-            applied.push(self.desk.take(&entry).map_err(|cause| broken_entry(&name, cause))?.clone());
+            applied.push(
+                self.desk.take(&entry).map_err(|cause| ReplayError::broken_entry(&name, cause))?.clone(),
+            );
             entries.push(NewEntry { seat, command, recorded_at_ms });
         }
         if !entries.is_empty() {

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use turnfold_core::paper::DeskTime;
-use turnfold_history::error::input::read_file;
-use turnfold_history::{InputError, Limits};
+use turnfold_history::input::{InputError, Limits};
 
 use super::received_mail::ReceivedMail;
 use crate::error::MailError;
@@ -121,7 +120,7 @@ const HEADER_MAX: u64 = 1 << 16;
 /// # Errors
 /// A file that cannot be read.
 pub fn read_mail(path: &Path) -> Result<ReceivedMail, InputError> {
-    match read_file(path, &MAIL_LIMITS) {
+    match MAIL_LIMITS.read_file(path) {
         Err(error @ InputError::TooLong { .. }) => {
             let mut beginning = Vec::new();
             if let Ok(file) = File::open(path)

@@ -10,9 +10,8 @@ use turnfold_core::paper::MatchId;
 use turnfold_core::rules::desk::{self, Desk, Missed, Setup};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Rules, Seat, SetupError};
-use turnfold_history::Viewer;
 use turnfold_history::session::is_roll;
-use turnfold_history::viewer::is_open_setup;
+use turnfold_history::{Viewer, is_open_setup};
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
 use super::execute_turn::{Round, TurnEnd};

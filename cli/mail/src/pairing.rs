@@ -10,8 +10,8 @@ use turnfold_core::rules::desk::{self, Command, Desk};
 use turnfold_core::text::Malformed;
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, Digest, Registry, Rules, Seat};
-use turnfold_history::history::{broken_setup, rules_of};
-use turnfold_history::{NotPlayed, Revision, SourceName};
+use turnfold_history::session::NotPlayed;
+use turnfold_history::{ReplayError, Revision, SourceName, rules_of};
 use turnfold_proof::bundle::{NONCE, NONCE_DIGITS, without_nonce};
 use turnfold_store::{BranchName, Genesis, MatchName, StoreError, StoreReader};
 
@@ -142,7 +142,7 @@ impl MailMatch {
         let terms =
             desk::Setup::decode(desk_genesis.ruleset_version, &desk_genesis.setup).map_err(|error| {
                 let cause = turnfold_core::SetupError::Bytes(error.to_string());
-                broken_setup(&SourceName::Revision(main), cause)
+                ReplayError::broken_setup(&SourceName::Revision(main), cause)
             })?;
         let match_id = MatchId::new(genesis.match_id);
         if terms.match_id != match_id.to_string() || terms.game != genesis.link().to_string() {

@@ -10,8 +10,7 @@ use std::str::FromStr;
 use turnfold_core::Seat;
 use turnfold_core::paper::MatchId;
 use turnfold_core::text::Malformed;
-use turnfold_history::Limits;
-use turnfold_history::error::input;
+use turnfold_history::input::Limits;
 use turnfold_proof::signing::{make_folders, sync_folder_of};
 use turnfold_store::{MatchName, Seq, StoreReader};
 
@@ -107,7 +106,7 @@ impl PostFolder {
     /// Reads the players' addresses. Without the file, letters have no `To:` line.
     ///
     /// # Errors
-    /// [`InputError`](turnfold_history::InputError) and [`MailError::Addresses`].
+    /// [`InputError`](turnfold_history::input::InputError) and [`MailError::Addresses`].
     pub fn addresses(&self) -> Result<Addresses, MailError> {
         addresses_in(&self.path)
     }
@@ -131,7 +130,7 @@ fn read_addresses(folder: &Path) -> Result<Option<String>, MailError> {
     if !path.exists() {
         return Ok(None);
     }
-    match String::from_utf8(input::read_file(&path, &LIMITS)?) {
+    match String::from_utf8(LIMITS.read_file(&path)?) {
         Ok(text) => Ok(Some(text)),
         Err(_) => Err(unusable(folder, "expected UTF-8 text".into())),
     }

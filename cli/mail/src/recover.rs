@@ -6,8 +6,7 @@ use mail_parser::{Message, MessageParser, PartType};
 use turnfold_core::Registry;
 use turnfold_core::decode::decode_strictly;
 use turnfold_core::rules::desk::Command;
-use turnfold_history::Limits;
-use turnfold_history::error::input::read_file;
+use turnfold_history::input::Limits;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::{
     BundleFile, BundleRecords as _, Combination, CombinedRecords, MissingRecords, StoreRecords, TITLE,
@@ -115,7 +114,7 @@ fn cut_desk(combination: &mut Combination, game: &MatchName, desk: &MatchName) {
 }
 
 fn bundles_in(path: &Path) -> Result<Vec<BundleFile>, MailError> {
-    let bytes = read_file(path, &LETTER)?;
+    let bytes = LETTER.read_file(path)?;
     let mut found = Vec::new();
     if bytes.starts_with(TITLE.as_bytes()) {
         found.push(bytes);

@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use turnfold_core::{Malformed, SetupError};
-use turnfold_history::{InputError, ReplayError, Viewer};
+use turnfold_history::input::InputError;
+use turnfold_history::{ReplayError, Viewer};
 use turnfold_store::StoreError;
 
 /// What went wrong with a proof.

@@ -1,6 +1,6 @@
 //! Limits on bundles and notes.
 
-use turnfold_history::Limits;
+use turnfold_history::input::Limits;
 
 /// The most branches that a bundle may have in all. Records have no limit, because they are not kept in memory.
 pub(crate) const BUNDLE_BRANCHES_MAX: usize = 100_000;

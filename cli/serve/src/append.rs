@@ -7,13 +7,11 @@ use std::time::Duration;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
-use turnfold_history::history::require_rules;
-use turnfold_history::history::snapshots::keep_snapshots;
-use turnfold_history::session::play::{
-    AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
+use turnfold_history::session::{
+    AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RejectedCommand, RepeatedCall,
+    Roller, ScriptCommand, ScriptCommands,
 };
-use turnfold_history::session::script::ScriptCommands;
-use turnfold_history::{NotPlayed, Record, RejectedCommand, Revision, Roller, ScriptCommand, Viewer};
+use turnfold_history::{Record, Revision, Viewer, keep_snapshots, require_rules};
 use turnfold_show::render::NothingPlayed;
 use turnfold_store::{
     BranchHead, BranchName, IdempotencyKey, MatchName, NewEntries, PackedEntries, StoreError,

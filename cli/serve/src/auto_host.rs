@@ -12,10 +12,10 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::accord::Terms;
 use turnfold_core::rules::desk::Missed;
 use turnfold_core::{DicePolicy, Seat};
-use turnfold_history::fault::catch;
-use turnfold_history::history::require_rules;
-use turnfold_history::session::play::PlayPosition;
-use turnfold_history::{HistorySource, LogEntry, Record, ReplayError, Revision, Viewer};
+use turnfold_history::session::PlayPosition;
+use turnfold_history::{
+    HistorySource, LogEntry, Record, ReplayError, Revision, Viewer, catch, require_rules,
+};
 use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, PackedEntries, StoreError};

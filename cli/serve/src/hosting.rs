@@ -8,8 +8,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
-use turnfold_history::ReplayError;
-use turnfold_history::fault::catch;
+use turnfold_history::{ReplayError, catch};
 use turnfold_mail::{
     DeskOf, MailError, MailHost, MailRoom, Maildir, PostFolder, PostOffice, ReceivedMail, TableDice,
     UnsentLetter, desk_naming, give_to_command, take_mail, why_not_given, write_day,

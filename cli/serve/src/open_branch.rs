@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
 use turnfold_core::AnyState;
 use turnfold_core::any::FaultOf;
-use turnfold_history::session::play::PlayPosition;
+use turnfold_history::session::PlayPosition;
 use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 

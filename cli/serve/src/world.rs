@@ -7,7 +7,8 @@ use tokio::sync::{Mutex, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use turnfold_core::{Digest, Registry};
-use turnfold_history::{Replay, ReplayError, Sources};
+use turnfold_history::tfl::Replay;
+use turnfold_history::{ReplayError, Sources};
 use turnfold_store::{Store, StoreReader};
 
 use crate::auth::{KnownGrants, LastSeen};

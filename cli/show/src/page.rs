@@ -2,7 +2,7 @@
 //!
 //! [`Page`] is composed of frames of one viewer, for the host also of the replay file that [`replay_in`] reads back.
 //!
-//! [`replay_in`]: turnfold_history::tfl::in_page::replay_in
+//! [`replay_in`]: turnfold_history::tfl::replay_in
 //!
 //! The script of a page is in `script/`, its style in `viewer.css`.
 

@@ -10,22 +10,23 @@
 //! | verb | text | JSON |
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](turnfold_history::Record)s; [`NothingPlayed`] |
-//! | `play`, rejected | [`record`] of the command; the error is a [`NotPlayed`](turnfold_history::NotPlayed) | its `Record` |
-//! | `play --once`, again | the same for the records of the outcome [`Repeated`](turnfold_history::session::play::PlayOutcome::Repeated) | |
-//! | `play --expect` | the error is a [`NotPlayed`](turnfold_history::NotPlayed) | |
+//! | `play`, rejected | [`record`] of the command; the error is a [`NotPlayed`](turnfold_history::session::NotPlayed) | its `Record` |
+//! | `play --once`, again | the same for the records of the outcome [`Repeated`](turnfold_history::session::PlayOutcome::Repeated) | |
+//! | `play --expect` | the error is a [`NotPlayed`](turnfold_history::session::NotPlayed) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](turnfold_history::LoggedRecord) |
 //! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](turnfold_history::Viewer::view_json) |
 //! | `legal` | [`LegalCommand::line`] of each of [`legal_commands`] | [`LegalCommand`] |
 //! | `ask` | [`answer`] | the `json` of the [`Answer`](turnfold_core::Answer) |
 //! | `diff` | [`diff::lines`] | [`diff::DiffDocument`] |
-//! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](turnfold_history::DiffStat) |
+//! | `diff --stat` | [`diff::stat_lines`] | [`DiffStat`](turnfold_history::compare::DiffStat) |
 //! | `matches` | [`match_list::lines`] | [`ListedMatch`] |
 //! | `branch MATCH` | [`branches::lines`] | [`ListedBranch`] |
 //!
 //! ```
 //! use turnfold_core::{DicePolicy, Registry};
+//! use turnfold_history::session::{NotPlayed, Roller, ScriptCommand, Session};
 //! use turnfold_history::text::json_line;
-//! use turnfold_history::{Detail, NotPlayed, Roller, ScriptCommand, Session, Viewer};
+//! use turnfold_history::{Detail, Viewer};
 //! use turnfold_show::render::{self, LegalCommand, legal_commands};
 //!
 //! let registry = turnfold_games::standard();
@@ -68,7 +69,7 @@ pub use entries::{NothingPlayed, logged, record, recorded_mark, rejected_line, r
 pub use match_list::{ListedMatch, OriginDocument, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture, standing};
 
-/// Joins lines, such as [`Line`](turnfold_history::Line)s, each with its line break, as a verb prints them.
+/// Joins lines, such as [`Line`](turnfold_history::text::Line)s, each with its line break, as a verb prints them.
 #[must_use]
 pub fn text(lines: impl IntoIterator<Item = impl Display>) -> String {
     let mut text = String::new();

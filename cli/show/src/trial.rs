@@ -7,11 +7,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::{DicePolicy, DueRoll};
-use turnfold_history::session::is_roll;
-use turnfold_history::{
-    Detail, History, LogEntry, Record, RejectedCommand, ReplayError, Roller, ScriptCommand, SeatHistory,
-    Session, Viewer,
-};
+use turnfold_history::session::{RejectedCommand, Roller, ScriptCommand, Session, is_roll};
+use turnfold_history::{Detail, History, LogEntry, Record, ReplayError, SeatHistory, Viewer};
 
 use crate::page::frames::{FrameDocument, FrameLimits};
 use crate::render::{LegalCommand, WhoseTurn, legal_commands};

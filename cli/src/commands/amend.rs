@@ -4,14 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use turnfold_core::{Digest, Outcome, Seat};
-use turnfold_history::{
-    Amending, Amendment, ChangedRoll, Claim, Difference, Divergence, EntryName, FileName, History, Record,
-    Replay, Revision, ScriptCommand, SourceName, Sources,
-    compare::difference::{differences, view_of},
-    golden::amend,
-    golden::bless::{bless, bless_if_true},
-    history::snapshots::keep_snapshots,
-};
+use turnfold_history::compare::{Claim, Difference, Divergence, view_of};
+use turnfold_history::golden::{Amending, Amendment, ChangedRoll, amend, bless, bless_if_true};
+use turnfold_history::session::ScriptCommand;
+use turnfold_history::tfl::Replay;
+use turnfold_history::{EntryName, FileName, History, Record, Revision, SourceName, Sources, keep_snapshots};
 use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
 
@@ -110,7 +107,7 @@ impl Args {
         };
         let rest = original.entries().filter(|entry| entry.seq >= *seq).count();
         let bar = progress(rest as u64, "playing again {bar:30} {pos}/{len} {eta}");
-        match amend::amend(original, *seq, &change, self.seat, &mut || bar.inc(1))? {
+        match amend(original, *seq, &change, self.seat, &mut || bar.inc(1))? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {
                 context.output.record(&record)?;
@@ -273,7 +270,7 @@ impl Args {
 
 fn state_differences(amendment: &Amendment) -> Vec<Difference> {
     let before = view_of(amendment.before.as_ref(), Seat::Host);
-    differences(&before, &view_of(amendment.after(), Seat::Host))
+    Difference::between(&before, &view_of(amendment.after(), Seat::Host))
 }
 
 fn add_rolls(rolls: &[ChangedRoll], lines: &mut Vec<Line>) {

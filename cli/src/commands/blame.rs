@@ -1,7 +1,7 @@
 //! `turnfold blame`: finds the entry that last changed a field of the view, or whether a condition holds.
 
-use turnfold_history::search::blame::{Blamed, blame};
-use turnfold_history::{FieldChange, SourceName, Viewer};
+use turnfold_history::search::{Blamed, FieldChange, blame};
+use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render;
 
 use crate::context::Context;

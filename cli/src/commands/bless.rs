@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use turnfold_history::{
-    Change, Replay, RulesChange, error::input, error::limits::REPLAY, golden::bless, tfl,
-};
+use turnfold_history::golden::{Change, RulesChange, bless};
+use turnfold_history::input::Limits;
+use turnfold_history::tfl::{self, Replay};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
@@ -197,9 +197,9 @@ enum Fate {
 
 impl Proposal {
     fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
-        let old = input::read_file(path, &REPLAY)?;
+        let old = Limits::REPLAY.read_file(path)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
-        let blessed = bless::bless(&replay)?;
+        let blessed = bless(&replay)?;
         let changes = replay.changes(&blessed);
         let rules_change = replay.rules_change(&blessed);
         Ok(Self { path: path.into(), old, replay, blessed, changes, rules_change })
@@ -245,7 +245,7 @@ impl Proposal {
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
         let mut accepted = BTreeSet::new();
         let mut refused = false;
-        for unit in bless::in_units(asked_about) {
+        for unit in Change::in_units(asked_about) {
             let mut is_accepted = false;
             if *consent == Consent::Each {
                 output.lines(self.lines(unit))?;
@@ -275,7 +275,7 @@ impl Proposal {
     }
 
     fn lines(&self, changes: &[Change]) -> Vec<Line> {
-        bless::change_lines(&self.path.display().to_string(), changes)
+        Change::lines(&self.path.display().to_string(), changes)
     }
 
     /// Writes the accepted content, unless the file has changed since it was read. A symbolic link stays a link.
@@ -283,7 +283,7 @@ impl Proposal {
         let Some((new, fate)) = accepted else {
             return Ok(if self.is_change() { Fate::Left } else { Fate::Unchanged });
         };
-        let current = input::read_file(&self.path, &REPLAY)?;
+        let current = Limits::REPLAY.read_file(&self.path)?;
         if current == new.as_bytes() {
             return Ok(fate);
         }

@@ -11,12 +11,9 @@ use indicatif::ProgressBar;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde_json::Value;
 use turnfold_core::Registry;
-use turnfold_history::{
-    CheckLimits, CheckReport, FileCheck, ReplayError,
-    golden::check,
-    golden::found::{self, FoundFiles},
-    history::revision::{has_ending, is_page, is_standard},
-};
+use turnfold_history::ReplayError;
+use turnfold_history::golden::{CheckLimits, CheckReport, FileCheck, FoundFiles, check_files};
+use turnfold_history::input::{has_ending, is_page, is_standard};
 
 use crate::clock::Stopwatch;
 use crate::context::Context;
@@ -120,7 +117,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             .hint("`--junit` takes the name of the report, such as `check.xml`"));
     }
     let watch = Stopwatch::start();
-    let FoundFiles { files, unread, failed } = found::replays(&args.paths);
+    let FoundFiles { files, unread, failed } = FoundFiles::replays(&args.paths);
     let mut unsearched: Vec<_> = failed.into_iter().map(Failure::from).collect();
     let mut paths = files::with_replays(files, &mut unsearched);
     warn_of_unread(&unread);
@@ -175,7 +172,7 @@ fn check_all(
         FileCheck { time: watch.elapsed(), ..file }
     };
     let limits = CheckLimits { fail_fast: args.fail_fast, jobs: args.jobs };
-    let report = check::check_files(paths, limits, &check_file)?;
+    let report = check_files(paths, limits, &check_file)?;
     progress.finish_and_clear();
     Ok(report)
 }

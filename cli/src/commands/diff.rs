@@ -1,6 +1,6 @@
 //! `turnfold diff`: shows where two histories diverge, and how their outcomes and states differ.
 
-use turnfold_history::compare::diff::{Ignored, compare};
+use turnfold_history::compare::{Ignored, compare};
 use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render::diff::{DiffDocument, lines, stat_lines};
 

@@ -1,8 +1,8 @@
 //! `turnfold find`: finds entries in many logs.
 
 use turnfold_core::Seat;
-use turnfold_history::search::find::{Pattern, Wanted};
-use turnfold_history::{Condition, ReplayError, Viewer};
+use turnfold_history::search::{Condition, Pattern, Wanted};
+use turnfold_history::{ReplayError, Viewer};
 
 use crate::context::Context;
 use crate::corpus::CorpusArgs;

@@ -14,8 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use turnfold_core::registry::{ModuleSource as _, NamedReferee};
 use turnfold_core::{AnyRules, Digest};
-use turnfold_history::ReplayError;
-use turnfold_history::fault::catch;
+use turnfold_history::{ReplayError, catch};
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
 #[cfg(feature = "modules")]

@@ -7,7 +7,7 @@ use std::{fs::File, io::BufReader};
 use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_core::registry::ModuleSource as _;
-use turnfold_history::{Imported, Sources, history::revision::new_match_name};
+use turnfold_history::{Imported, Sources, new_match_name};
 use turnfold_mail::audit::audit;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};

@@ -1,8 +1,8 @@
 //! `turnfold migrate`: continues a match under another version of its ruleset.
 
 use serde_json::json;
-use turnfold_history::MigratedMatch;
-use turnfold_history::history::revision::new_match_name;
+use turnfold_history::compare::MigratedMatch;
+use turnfold_history::new_match_name;
 use turnfold_mail::desk_naming;
 use turnfold_show::render::OriginDocument;
 use turnfold_store::{BranchName, MatchName};

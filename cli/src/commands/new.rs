@@ -7,9 +7,8 @@ use clap::ValueEnum;
 use serde_json::json;
 use similar::get_close_matches;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
-use turnfold_history::{
-    ReplayError, error::limits::check_title, history::find_rules, history::revision::new_match_name,
-};
+use turnfold_history::input::check_title;
+use turnfold_history::{ReplayError, find_rules, new_match_name};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use turnfold_history::{ReplayError, Revision, ScriptCommand, Viewer};
+use turnfold_history::session::ScriptCommand;
+use turnfold_history::{ReplayError, Revision, Viewer};
 use turnfold_store::IdempotencyKey;
 
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! `turnfold rename`: gives a match another name.
 
 use serde_json::json;
-use turnfold_history::history::revision::new_match_name;
+use turnfold_history::new_match_name;
 use turnfold_mail::{DeskOf, MatchAccord};
 use turnfold_store::MatchName;
 

@@ -1,6 +1,7 @@
 //! `turnfold replay`: folds a history again from the start, entry by entry.
 
-use turnfold_history::{Divergence, DivergenceKind, SeatHistory, SourceName, ViewedEntry, Viewer};
+use turnfold_history::compare::{Divergence, DivergenceKind};
+use turnfold_history::{SeatHistory, SourceName, ViewedEntry, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use turnfold_core::admission::Refusal;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, Rules as _};
-use turnfold_history::history::find_rules;
+use turnfold_history::find_rules;
 use turnfold_history::rulebook::FENCE;
 use turnfold_mail::{MailError, start_for_mail};
 

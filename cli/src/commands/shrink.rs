@@ -1,11 +1,9 @@
 //! `turnfold shrink`: finds the smallest log that still shows something.
 
 use serde_json::json;
-use turnfold_history::{
-    Condition, FileName, Judgment, Least, Question, Replay, ReplayLine, Shrinking, SourceName, Sources,
-    Viewer,
-    search::shrink::{shrink, shrink_failing},
-};
+use turnfold_history::search::{Condition, Judgment, Least, Question, Shrinking, shrink, shrink_failing};
+use turnfold_history::tfl::{Replay, ReplayLine};
+use turnfold_history::{FileName, SourceName, Sources, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};

@@ -8,9 +8,9 @@ use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::json;
 use turnfold_core::{AnyState, DicePolicy, Seed, Simulation, Step};
-use turnfold_history::{
-    Detail, Passed, Record, Replay, Session, Viewer, history::revision::new_match_name, tfl::ReplayOrigin,
-};
+use turnfold_history::session::Session;
+use turnfold_history::tfl::{Replay, ReplayOrigin};
+use turnfold_history::{Detail, Passed, Record, Viewer, new_match_name};
 use turnfold_show::render;
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 

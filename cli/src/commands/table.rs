@@ -7,9 +7,11 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use turnfold_core::picture::Picture;
-use turnfold_history::corpus::statistics::{GroupStatistics, GroupedCounts, Grouping};
-use turnfold_history::corpus::table::{TableKind, TableRow, write_csv, write_csv_header};
-use turnfold_history::{SeatHistory, Viewer, search::path::check_path};
+use turnfold_history::corpus::{
+    GroupStatistics, GroupedCounts, Grouping, TableKind, TableRow, write_csv, write_csv_header,
+};
+use turnfold_history::search::check_path;
+use turnfold_history::{SeatHistory, Viewer};
 use turnfold_show::drawing::{Highlights, svg};
 
 use crate::context::Context;

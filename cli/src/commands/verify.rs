@@ -3,13 +3,12 @@
 use std::str::FromStr;
 
 use serde_json::json;
+use turnfold_history::golden::{
+    ChainVerification, Finding, FindingKind, LinkedBranch, Verification, VerifiedBranch, first_unsynced,
+    left_to_check, named_referee, verify, verify_chain,
+};
 use turnfold_history::{
-    FileName, Finding, FindingKind, History, QuotedLink, Revision, SourceName, Sources, Verification,
-    VerifiedBranch,
-    golden::chain::{ChainVerification, LinkedBranch, NOT_CHECKED, verify_chain},
-    golden::selftest::first_unsynced,
-    golden::verify::{left_to_check, named_referee, verify},
-    history::links::{Parting, QuotedFinding, compare},
+    FileName, History, Parting, QuotedFinding, QuotedLink, Revision, SourceName, Sources, compare_links,
 };
 use turnfold_store::{BranchName, Damage, MatchName, StoreError};
 
@@ -247,14 +246,16 @@ fn print_chain(
     let ChainVerification { branches, findings } = found;
     let name = match_name.as_str();
     let ok = findings.is_empty();
-    let document = json!({ "match": name, "ok": ok, "branches": branches, "findings": findings, "not_checked": NOT_CHECKED });
+    let document = json!({ "match": name, "ok": ok, "branches": branches, "findings": findings, "not_checked": ChainVerification::NOT_CHECKED });
     context.output.show(&document, || {
         let mut lines = Vec::new();
         for LinkedBranch { branch, entries, link } in branches {
             lines.push(branch_line(name, branch, *entries, &format!("link {link:.16}")));
         }
         lines.extend(findings.iter().map(|finding| finding_line(name, finding)));
-        lines.push([dim("not checked"), plain(format_args!(" {name}: {NOT_CHECKED}"))].into());
+        lines.push(
+            [dim("not checked"), plain(format_args!(" {name}: {}", ChainVerification::NOT_CHECKED))].into(),
+        );
         lines
     })?;
     Ok(())
@@ -309,7 +310,7 @@ fn print_quoted(
     quoted: &[QuotedLink],
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let found = compare(&context.read_store()?, revision, quoted)?;
+    let found = compare_links(&context.read_store()?, revision, quoted)?;
     let mut is_same = false;
     let mut same_to = None;
     let mut misquoted = None;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use clap_complete::CompletionCandidate;
 use turnfold_core::{Digest, Registry};
-use turnfold_history::fault::catch;
-use turnfold_history::viewer::seat_history::seek;
-use turnfold_history::{Replay, ReplayError, Revision, SourceName, Sources, Viewer};
+use turnfold_history::tfl::Replay;
+use turnfold_history::{ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer, catch};
 use turnfold_referee::ModuleFolders;
 use turnfold_show::render::{LegalCommand, legal_commands};
 use turnfold_store::StoreReader;
@@ -79,7 +78,7 @@ fn found(registry: &Registry) -> Option<(Vec<LegalCommand>, bool)> {
     }
     let registry = registry.clone().with_modules(Arc::new(modules));
     let sources = Reading { registry, store };
-    let (viewer, state) = seek(viewer, &SourceName::Revision(revision), &sources).ok()?;
+    let (viewer, state) = SeatHistory::seek(viewer, &SourceName::Revision(revision), &sources).ok()?;
     if !state.lists_legal() || !viewer.is_of_match(state.players()) {
         return None;
     }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::slice;
 
 use turnfold_core::Digest;
-use turnfold_history::tfl::{self, in_page::replay_in};
-use turnfold_history::{PageError, Revision, SourceName, Sources};
+use turnfold_history::tfl::{self, PageError, replay_in};
+use turnfold_history::{Revision, SourceName, Sources};
 use turnfold_proof::bundle::BundledName;
 use turnfold_show::Page;
 use ureq::http::StatusCode;

@@ -6,9 +6,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use turnfold_core::Seat;
-use turnfold_history::search::condition::Survey;
-use turnfold_history::search::find::{FoundEntry, Wanted, find};
-use turnfold_history::search::path::name_like;
+use turnfold_history::search::{FoundEntry, Survey, Wanted, find, name_like};
 use turnfold_history::{ReplayError, SeatHistory, SourceName, Viewer};
 use turnfold_show::render::recorded_mark;
 use ureq::http::StatusCode;

@@ -6,15 +6,13 @@ use std::slice;
 
 use serde_json::{Value, json};
 use turnfold_core::DicePolicy;
-use turnfold_history::history::require_rules;
-use turnfold_history::history::snapshots::keep_snapshots;
-use turnfold_history::session::play::{
-    AcceptedCall, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
+use turnfold_history::session::{
+    AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RejectedCommand, RepeatedCall,
+    Roller, ScriptCommand, ScriptCommands, lines_of as script_lines,
 };
-use turnfold_history::session::script::{ScriptCommands, lines_of as script_lines};
 use turnfold_history::{
-    History, HistorySource, NotPlayed, Record, RejectedCommand, ReplayError, Revision, Roller, ScriptCommand,
-    SeatHistory, SourceName, Sources, Tail, Viewer,
+    History, HistorySource, Record, ReplayError, Revision, SeatHistory, SourceName, Sources, Tail, Viewer,
+    keep_snapshots, require_rules,
 };
 use turnfold_mail::current_branch;
 use turnfold_serve::TokenKind;

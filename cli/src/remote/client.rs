@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use turnfold_history::{Revision, error::input};
+use turnfold_history::Revision;
 use turnfold_serve::{AccessToken, TokenKind};
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response, StatusCode, header};
@@ -227,7 +227,7 @@ fn trusted_authorities() -> Result<RootCerts, Failure> {
 
 fn read_authorities(path: &Path) -> Result<RootCerts, Failure> {
     let unusable = |what: String| Failure::usage(format!("`{AUTHORITIES_VARIABLE}`: {what}"));
-    let bytes = input::read_file(path, &AUTHORITIES).map_err(|error| unusable(error.to_string()))?;
+    let bytes = AUTHORITIES.read_file(path).map_err(|error| unusable(error.to_string()))?;
     let items = parse_pem(&bytes).filter_map(|item| match item {
         Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
         Ok(_) => None,

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 use turnfold_core::Registry;
-use turnfold_history::{Replay, ReplayError, Revision, Viewer, tfl};
+use turnfold_history::tfl::{self, Replay};
+use turnfold_history::{ReplayError, Revision, Viewer};
 
 use crate::failure::Failure;
 use crate::matches::Print;

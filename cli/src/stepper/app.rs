@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use turnfold_history::{
-    Condition, Difference, Revision, SearchDirection, SeatHistory, SourceName, Sources, Stepper,
-};
+use turnfold_history::compare::Difference;
+use turnfold_history::search::{Condition, SearchDirection, Stepper};
+use turnfold_history::{Revision, SeatHistory, SourceName, Sources};
 use turnfold_store::BranchInfo;
 
 use crate::failure::Failure;

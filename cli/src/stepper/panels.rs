@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use turnfold_history::SourceName;
+use turnfold_history::search::{Stepper, StepperEntry};
 use turnfold_history::text::printable;
-use turnfold_history::{SourceName, Stepper, StepperEntry};
 use turnfold_show::drawing::{Highlights, text};
 use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;

@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use turnfold_core::trust::{KeyKind, PrivateKey, TrustPolicy};
-use turnfold_history::golden::verify::verify;
+use turnfold_history::golden::verify;
 use turnfold_mail::audit::audit;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, RowName, RowResult};
 use turnfold_proof::bundle::{BundleFile, StoreRecords};

@@ -5,7 +5,8 @@ use std::fs;
 
 use snapbox::str;
 use turnfold_core::Perspective;
-use turnfold_history::{Condition, History, SourceName, tfl};
+use turnfold_history::search::Condition;
+use turnfold_history::{History, SourceName, tfl};
 use turnfold_tests::sandbox::Sandbox;
 
 use super::duel;

@@ -1,6 +1,6 @@
 //! Backups: a changed stream is refused, and a stream with valid checks gives a sound store or none.
 
-use turnfold_history::{FindingKind, golden::verify::verify};
+use turnfold_history::golden::{FindingKind, verify};
 use turnfold_store::{Store, Totals};
 
 use super::{check_message, sample};

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use turnfold_history::golden::bless::bless;
-use turnfold_history::tfl::in_page::replay_in;
-use turnfold_history::tfl::read;
+use turnfold_history::golden::bless;
+use turnfold_history::tfl::{read, replay_in};
 use turnfold_history::{History, SeatHistory, Viewer};
 use turnfold_show::Page;
 use turnfold_show::page::PAGE_BYTES_MAX;

@@ -1,7 +1,8 @@
 //! Replay files: a file that was read is written back unchanged, blessing twice changes nothing, and `check` agrees
 //! with `bless`.
 
-use turnfold_history::{Replay, TflError, golden::bless::bless, golden::check::check_replay, tfl::read};
+use turnfold_history::golden::{bless, check_replay};
+use turnfold_history::tfl::{Replay, TflError, read};
 
 use super::check_message;
 

@@ -9,7 +9,7 @@ use similar::udiff::UnifiedHunkHeader;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff};
 use turnfold_core::{Digest, Outcome, Seat};
 
-use crate::compare::difference::{Difference, differences};
+use crate::compare::difference::Difference;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::record::Record;
@@ -245,7 +245,7 @@ pub fn compare(
     if let Some(part) = &mut comparison.states_part {
         let old = ignored.without(view_after(a, part.a)?);
         let new = ignored.without(view_after(b, part.b)?);
-        part.fields = differences(&old, &new);
+        part.fields = Difference::between(&old, &new);
     }
     Ok(comparison)
 }
@@ -316,10 +316,10 @@ fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
     let mut game = Vec::new();
     let mut game_diff = String::new();
     if !same_game {
-        game = differences(&a.game.to_json(), &b.game.to_json());
+        game = Difference::between(&a.game.to_json(), &b.game.to_json());
         game_diff = unified_text(&a, &b, context);
     }
-    let state = differences(&a.view, &b.view);
+    let state = Difference::between(&a.view, &b.view);
     let equal = same_game
         && !parts
         && (a.is_recording || a.side.state_hash == b.side.state_hash)

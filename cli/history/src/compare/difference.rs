@@ -42,17 +42,19 @@ pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
     state.view_at(seat.into(), "").unwrap_or_default()
 }
 
-/// Returns the fields in which two views differ, in the order of the views.
-///
-/// Objects are compared by key. A short array of scalars, such as a hex, is one field; so are arrays of scalars of
-/// which one is empty. Arrays of objects that all have an `id` are matched by it. The path then has the index in the
-/// second view, or the index in the first for an object that only the first has. All other arrays are compared by
-/// index, as are objects that share an id or changed their order, because matching would hide that.
-#[must_use]
-pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
-    let mut comparison = FieldComparison { path: String::new(), found: Vec::new() };
-    comparison.values(Some(old), Some(new));
-    comparison.found
+impl Difference {
+    /// Returns the fields in which two views differ, in the order of the views.
+    ///
+    /// Objects are compared by key. A short array of scalars, such as a hex, is one field; so are arrays of scalars of
+    /// which one is empty. Arrays of objects that all have an `id` are matched by it. The path then has the index in the
+    /// second view, or the index in the first for an object that only the first has. All other arrays are compared by
+    /// index, as are objects that share an id or changed their order, because matching would hide that.
+    #[must_use]
+    pub fn between(old: &Value, new: &Value) -> Vec<Self> {
+        let mut comparison = FieldComparison { path: String::new(), found: Vec::new() };
+        comparison.values(Some(old), Some(new));
+        comparison.found
+    }
 }
 
 struct FieldComparison {
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
 
     fn check(old: &Value, new: &Value, expected: &[&str]) {
-        let found: Vec<_> = differences(old, new).iter().map(ToString::to_string).collect();
+        let found: Vec<_> = Difference::between(old, new).iter().map(ToString::to_string).collect();
         assert_eq!(found, expected);
     }
 

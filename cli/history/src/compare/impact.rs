@@ -9,7 +9,7 @@ use serde_json::Value;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat};
 use turnfold_store::Log;
 
-use crate::compare::difference::{Difference, differences, view_of};
+use crate::compare::difference::{Difference, view_of};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
@@ -248,12 +248,12 @@ impl RecordedLog {
             let _ = self.fold(entry, state.as_mut());
         }
         let view_here = view_of(state.as_ref(), Seat::Host);
-        let changed = differences(&view, &view_here).into_iter().next();
+        let changed = Difference::between(&view, &view_here).into_iter().next();
         let recorded_view = match &divergence.recorded {
             Some(Claim::Outcome(Outcome::Ignored(_))) => Some(view),
             _ => self.recorded_view(index),
         };
-        let field = recorded_view.and_then(|old| differences(&old, &view_here).into_iter().next());
+        let field = recorded_view.and_then(|old| Difference::between(&old, &view_here).into_iter().next());
         Ok(FirstDifference { group: cause::group(&divergence, changed.as_ref()), divergence, field })
     }
 

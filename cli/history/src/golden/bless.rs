@@ -9,7 +9,7 @@ use crate::error::ReplayError;
 use crate::history::entry::{Attempt, LogEntry};
 use crate::tfl::{FoldObserver, Replay, ReplayLine, TflError};
 
-pub use change::{Change, RulesChange, change_lines, in_units};
+pub use change::{Change, RulesChange};
 
 /// Fills in every outcome, every hash and the closing line, and writes commands canonically.
 ///

@@ -7,9 +7,6 @@ use turnfold_store::{Audited, BranchName, MatchName, Seq, SoundBranch, StoreErro
 use crate::golden::origins::{AuditedOrigins, is_wrong};
 use crate::golden::verify::{Finding, FindingKind};
 
-/// What [`verify_chain`] does not check, in words.
-pub const NOT_CHECKED: &str = "commands, outcomes, states, dice and snapshots, which need the rules";
-
 /// The result of auditing a match's chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChainVerification {
@@ -17,6 +14,11 @@ pub struct ChainVerification {
     pub branches: Vec<LinkedBranch>,
     /// What is wrong; empty if nothing is.
     pub findings: Vec<Finding>,
+}
+
+impl ChainVerification {
+    /// What [`verify_chain`] does not check, in words.
+    pub const NOT_CHECKED: &str = "commands, outcomes, states, dice and snapshots, which need the rules";
 }
 
 /// A branch with a sound chain.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use walkdir::WalkDir;
 
 use crate::error::ReplayError;
-use crate::history::revision::{has_ending, is_standard};
+use crate::input::{has_ending, is_standard};
 use crate::text::printable;
 use crate::tfl::FIRST_WORDS;
 
@@ -60,46 +60,46 @@ impl fmt::Display for UnreadPath {
     }
 }
 
-/// Returns the given replay files and those in the given folders.
-#[must_use]
-pub fn replays(paths: &[PathBuf]) -> FoundFiles {
-    files_ending(paths, &["tfl"])
-}
-
-/// Returns the given files, and the files with one of these endings in the given folders; `-` is standard input.
-///
-/// A folder without such a file counts as failed, because reading nothing must not pass. Links are followed, but each
-/// folder is searched only once, so that a link to a folder gives no file a second name.
-#[must_use]
-pub fn files_ending(paths: &[PathBuf], endings: &[&str]) -> FoundFiles {
-    let mut all = FoundFiles::default();
-    for path in paths {
-        if is_standard(path) {
-            all.files.push(path.clone());
-            continue;
-        }
-        if !path.is_dir() {
-            match fs::metadata(path) {
-                Ok(_) => all.files.push(path.clone()),
-                Err(cause) => {
-                    all.failed.push(ReplayError::Folder { path: path.clone(), cause: cause.to_string() });
-                }
-            }
-            continue;
-        }
-        let mut found = FoundFiles::default();
-        found.search(path, endings, &mut BTreeSet::new());
-        if found.files.is_empty() && found.failed.is_empty() {
-            found.failed.push(ReplayError::NoReplays(path.clone()));
-        }
-        all.files.extend(found.files);
-        all.unread.extend(found.unread);
-        all.failed.extend(found.failed);
-    }
-    all
-}
-
 impl FoundFiles {
+    /// Returns the given replay files and those in the given folders.
+    #[must_use]
+    pub fn replays(paths: &[PathBuf]) -> Self {
+        Self::with_ending(paths, &["tfl"])
+    }
+
+    /// Returns the given files, and the files with one of these endings in the given folders; `-` is standard input.
+    ///
+    /// A folder without such a file counts as failed, because reading nothing must not pass. Links are followed, but each
+    /// folder is searched only once, so that a link to a folder gives no file a second name.
+    #[must_use]
+    pub fn with_ending(paths: &[PathBuf], endings: &[&str]) -> Self {
+        let mut all = Self::default();
+        for path in paths {
+            if is_standard(path) {
+                all.files.push(path.clone());
+                continue;
+            }
+            if !path.is_dir() {
+                match fs::metadata(path) {
+                    Ok(_) => all.files.push(path.clone()),
+                    Err(cause) => {
+                        all.failed.push(ReplayError::Folder { path: path.clone(), cause: cause.to_string() });
+                    }
+                }
+                continue;
+            }
+            let mut found = Self::default();
+            found.search(path, endings, &mut BTreeSet::new());
+            if found.files.is_empty() && found.failed.is_empty() {
+                found.failed.push(ReplayError::NoReplays(path.clone()));
+            }
+            all.files.extend(found.files);
+            all.unread.extend(found.unread);
+            all.failed.extend(found.failed);
+        }
+        all
+    }
+
     /// Adds a file from a folder or pattern: as one to read if its ending fits, or as unread if it looks like a replay
     /// file.
     pub fn add_if_ending(&mut self, path: PathBuf, endings: &[&str]) {

@@ -109,7 +109,7 @@ impl Parting {
 ///
 /// # Errors
 /// [`ReplayError::Store`] if the match, branch or entry does not exist or cannot be read.
-pub fn compare(
+pub fn compare_links(
     store: &StoreReader,
     revision: &Revision,
     quoted: &[QuotedLink],

@@ -1,6 +1,5 @@
 //! Revisions, written `MATCH[@BRANCH][:SEQ]`, and sources, which are revisions or replay files.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,6 +8,7 @@ use turnfold_core::Malformed;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, MatchName};
 
+use crate::input::{has_ending, input_name, is_page, is_standard};
 use crate::text::printable;
 
 /// A point in a history.
@@ -258,30 +258,6 @@ impl fmt::Display for EntryName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}", self.source, self.seq)
     }
-}
-
-/// Returns `true` if a path ends in `.html` and so names a page, which may contain a replay file.
-#[must_use]
-pub fn is_page(path: &Path) -> bool {
-    has_ending(path, "html")
-}
-
-/// Returns `true` if the name of a file has this extension, in letters of any case.
-#[must_use]
-pub fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
-}
-
-/// Returns `true` if a file argument means standard input or output.
-#[must_use]
-pub fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Returns the name of an input file in messages.
-#[must_use]
-pub fn input_name(path: &Path) -> Cow<'_, str> {
-    if is_standard(path) { Cow::Borrowed("<stdin>") } else { path.to_string_lossy() }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::entry::LogEntry;
 use super::revision::{Revision, SourceName};
 use super::source::{HistorySource, RUN};
 use crate::error::ReplayError;
-use crate::error::limits::REPLAY_ENTRIES_MAX;
+use crate::input::Limits;
 use crate::tfl::{Closing, LogHasher};
 use crate::viewer::Viewer;
 
@@ -25,7 +25,7 @@ pub fn write_replay<E: From<ReplayError>>(
 ) -> Result<Closing, E> {
     let source = HistorySource::open(&SourceName::Revision(revision.clone()), sources)?;
     let count = source.head;
-    if count > REPLAY_ENTRIES_MAX as u64 {
+    if count > Limits::REPLAY_ENTRIES_MAX as u64 {
         return Err(ReplayError::TooLong { history: source.history.name }.into());
     }
     let head = source.history.without_entries()?;

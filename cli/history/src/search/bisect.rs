@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use turnfold_core::AnyState;
 
-use crate::compare::difference::{Difference, differences};
+use crate::compare::difference::Difference;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};
@@ -169,7 +169,7 @@ fn flip(
     seat_history.fold(&mut |seen| {
         if seen.seq() == *flip.suspects.end() {
             flip.record = Some(seen.record());
-            flip.state = differences(&seat_history.viewer().view(before.as_ref()), &seen.view());
+            flip.state = Difference::between(&seat_history.viewer().view(before.as_ref()), &seen.view());
         }
     })?;
     Ok(flip)

@@ -15,7 +15,7 @@ use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Outcome};
 
-use crate::compare::difference::{Difference, differences};
+use crate::compare::difference::Difference;
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 use crate::history::revision::SourceName;
@@ -122,7 +122,7 @@ impl Stepper {
     #[must_use]
     pub fn changes(&self) -> Vec<Difference> {
         match &self.before {
-            Some(before) => differences(&self.viewer().view(before.as_ref()), &self.view()),
+            Some(before) => Difference::between(&self.viewer().view(before.as_ref()), &self.view()),
             None => Vec::new(),
         }
     }

@@ -11,8 +11,9 @@ use crate::error::ReplayError;
 use crate::history::entry::{LogEntry, logged};
 use crate::history::record::{Detail, Record};
 use crate::history::revision::{Revision, SourceName};
+
+use crate::history::Sources;
 use crate::history::source::HistorySource;
-use crate::history::{Sources, broken_entry};
 use crate::session::script::{ScriptCommand, ScriptCommands};
 use crate::session::{RejectedCommand, Roller, Session, is_roll};
 use crate::viewer::Viewer;
@@ -133,7 +134,7 @@ impl PlayPosition {
     /// [`ReplayError::Entry`].
     pub fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> Result<Self, ReplayError> {
         let folded = self.state.fold(&logged(entries), &self.dice, &mut |_| {});
-        folded.map_err(|cause| broken_entry(&SourceName::Revision(revision.clone()), cause))?;
+        folded.map_err(|cause| ReplayError::broken_entry(&SourceName::Revision(revision.clone()), cause))?;
         self.head = entries.last().map_or(self.head, |entry| entry.seq);
         Ok(self)
     }

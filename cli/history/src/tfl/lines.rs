@@ -4,7 +4,7 @@ use turnfold_core::Outcome;
 
 use super::file::{ARROW, TflError};
 use super::header::HEADER_LINE;
-use crate::error::limits::COMMAND_BYTES_MAX;
+use crate::input::Limits;
 use crate::text::printable;
 
 pub(super) struct SourceLines<'a> {
@@ -62,12 +62,14 @@ impl<'a> SourceLine<'a> {
         if let Some(at) = self.text.find('\t') {
             return Err(self.error(at, "expected no control characters, found U+0009".into()));
         }
-        if self.text.len() > COMMAND_BYTES_MAX {
+        if self.text.len() > Limits::COMMAND_BYTES_MAX {
             // Outcomes are not counted, because their length depends on the rules.
             let counted = self.text.find(ARROW).unwrap_or(self.text.len());
-            if counted > COMMAND_BYTES_MAX {
-                let message =
-                    format!("expected at most {COMMAND_BYTES_MAX} bytes before an outcome, found {counted}");
+            if counted > Limits::COMMAND_BYTES_MAX {
+                let message = format!(
+                    "expected at most {} bytes before an outcome, found {counted}",
+                    Limits::COMMAND_BYTES_MAX
+                );
                 return Err(self.error(0, message));
             }
         }

@@ -10,10 +10,10 @@ use super::file::{Closing, FENCE, Replay, ReplayLine};
 use super::lines::SourceLines;
 use super::read::{Body, read_also_seen};
 use crate::error::ReplayError;
-use crate::error::input::{InputError, open};
-use crate::error::limits::{HEADER_BYTES_MAX, REPLAY};
 use crate::history::entry::LogEntry;
-use crate::history::revision::{input_name, is_page, is_standard};
+use crate::input::Limits;
+use crate::input::{InputError, open};
+use crate::input::{input_name, is_page, is_standard};
 
 /// A replay file whose entries are read from disk in every pass.
 pub(crate) struct LongReplay {
@@ -32,8 +32,8 @@ impl LongReplay {
         if is_standard(path) || is_page(path) {
             return None;
         }
-        let file = open(path, REPLAY.what).ok()?;
-        if file.metadata().ok()?.len() > REPLAY.bytes_max as u64 {
+        let file = open(path, Limits::REPLAY.what).ok()?;
+        if file.metadata().ok()?.len() > Limits::REPLAY.bytes_max as u64 {
             return None;
         }
         let mut lines = FileLines::of(&file);
@@ -43,7 +43,7 @@ impl LongReplay {
             let line = lines.next().ok()??;
             fences += usize::from(line.strip_suffix('\n') == Some(FENCE));
             header.push_str(line);
-            if header.len() > HEADER_BYTES_MAX.saturating_mul(2) {
+            if header.len() > Limits::HEADER_BYTES_MAX.saturating_mul(2) {
                 return None;
             }
         }
@@ -98,7 +98,7 @@ impl LongReplay {
 }
 
 fn unreadable(name: &str, cause: io::Error) -> InputError {
-    InputError::Unreadable { what: REPLAY.what, path: name.into(), cause }
+    InputError::Unreadable { what: Limits::REPLAY.what, path: name.into(), cause }
 }
 
 struct FileLines<'f> {
@@ -115,12 +115,12 @@ impl<'f> FileLines<'f> {
 
     fn next(&mut self) -> io::Result<Option<&str>> {
         self.bytes.clear();
-        let mut line = self.input.by_ref().take(REPLAY.line_bytes_max as u64 + 1);
+        let mut line = self.input.by_ref().take(Limits::REPLAY.line_bytes_max as u64 + 1);
         if line.read_until(b'\n', &mut self.bytes)? == 0 {
             return Ok(None);
         }
         self.number += 1;
-        let is_whole = self.bytes.ends_with(b"\n") && self.number <= REPLAY.lines_max;
+        let is_whole = self.bytes.ends_with(b"\n") && self.number <= Limits::REPLAY.lines_max;
         match str::from_utf8(&self.bytes) {
             Ok(line) if is_whole => Ok(Some(line)),
             _ => Err(io::ErrorKind::InvalidData.into()),

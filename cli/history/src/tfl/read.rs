@@ -10,9 +10,9 @@ use super::canonical::HeaderMark;
 use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine, TflError};
 use super::header::{self, Header, SeenBy, Versions};
 use super::lines::{Marks, SourceLine, SourceLines, quoted};
-use crate::error::limits::HEADER_BYTES_MAX;
 use crate::history::entry::{Attempt, LogEntry, ShortHash, is_hex_digit};
-use crate::history::revision::is_page;
+use crate::input::Limits;
+use crate::input::is_page;
 
 /// The start of the first line in any version of the format.
 pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
@@ -190,8 +190,10 @@ fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) 
         }
         text.push_str(line.text);
         text.push('\n');
-        if text.len() > HEADER_BYTES_MAX {
-            return Err(line.error(0, format!("expected at most {HEADER_BYTES_MAX} bytes in a header")));
+        if text.len() > Limits::HEADER_BYTES_MAX {
+            return Err(
+                line.error(0, format!("expected at most {} bytes in a header", Limits::HEADER_BYTES_MAX))
+            );
         }
     }
     Header::read(lines.file, text, registry, versions)

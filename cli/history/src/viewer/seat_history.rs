@@ -16,7 +16,7 @@ use crate::history::entry::LogEntry;
 use crate::history::record::Record;
 use crate::history::revision::SourceName;
 use crate::history::source::{HistorySource, Tail};
-use crate::history::{History, Sources, broken_setup};
+use crate::history::{History, Sources};
 use crate::viewer::Viewer;
 use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 
@@ -415,7 +415,7 @@ impl SeatHistory {
             return Ok(format!("{:#}\n", self.viewer.view(self.start()?.as_ref())));
         }
         let written = self.source.history.rules.write_setup(&self.source.history.setup);
-        written.map_err(|cause| broken_setup(self.name(), cause))
+        written.map_err(|cause| ReplayError::broken_setup(self.name(), cause))
     }
 
     /// Returns the underlying history. The caller has made sure that the viewer may know all of it.
@@ -432,6 +432,31 @@ impl SeatHistory {
         self.viewer.require_all(what)?;
         self.source.until(count)
     }
+
+    /// Returns the state of a revision or replay file, and the viewer. For a file for one seat, the viewer is that seat.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if the history cannot be read or folded. A player learns no more from it than that player may know.
+    pub fn seek(
+        viewer: Viewer,
+        name: &SourceName,
+        sources: &dyn Sources,
+    ) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
+        // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for needs the
+        // whole history.
+        if let SourceName::Revision(revision) = name
+            && (viewer.sees_all() || revision.seq.is_none())
+        {
+            let source = HistorySource::open(name, sources)?;
+            if source.history.view.is_none() {
+                return Ok((viewer, source.state_at(viewer, source.head, None)?));
+            }
+            let seat_history = Self::at(viewer, source, name)?;
+            return Ok((seat_history.viewer, seat_history.state()?));
+        }
+        let seat_history = Self::load(viewer, name, sources)?;
+        Ok((seat_history.viewer, seat_history.state()?))
+    }
 }
 
 /// Returns the name of what is read for a viewer: the whole history, except for a host, who needs no later entry of a
@@ -441,31 +466,6 @@ fn read_name(viewer: Viewer, name: &SourceName) -> SourceName {
         SourceName::Revision(_) if viewer.sees_all() => name.clone(),
         _ => name.up_to(None),
     }
-}
-
-/// Returns the state of a revision or replay file, and the viewer. For a file for one seat, the viewer is that seat.
-///
-/// # Errors
-/// [`ReplayError`] if the history cannot be read or folded. A player learns no more from it than that player may know.
-pub fn seek(
-    viewer: Viewer,
-    name: &SourceName,
-    sources: &dyn Sources,
-) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
-    // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for needs the
-    // whole history.
-    if let SourceName::Revision(revision) = name
-        && (viewer.sees_all() || revision.seq.is_none())
-    {
-        let source = HistorySource::open(name, sources)?;
-        if source.history.view.is_none() {
-            return Ok((viewer, source.state_at(viewer, source.head, None)?));
-        }
-        let seat_history = SeatHistory::at(viewer, source, name)?;
-        return Ok((seat_history.viewer, seat_history.state()?));
-    }
-    let seat_history = SeatHistory::load(viewer, name, sources)?;
-    Ok((seat_history.viewer, seat_history.state()?))
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use turnfold_core::BranchName;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::rules::desk::{Secret, Setup};
 use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat};
-use turnfold_history::history::entry::stored;
 use turnfold_history::session::is_roll;
-use turnfold_history::{Record, ReplayError, Revision};
+use turnfold_history::{Record, ReplayError, Revision, stored};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::segments::{SegmentEnd, TurnSegment};

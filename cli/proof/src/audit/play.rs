@@ -4,10 +4,8 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
 };
-use turnfold_history::fault::catch;
-use turnfold_history::golden::verify::named_referee;
-use turnfold_history::history::entry::stored;
-use turnfold_history::history::{distrusted, recorded_rules};
+use turnfold_history::golden::named_referee;
+use turnfold_history::{catch, distrusted, recorded_rules, stored};
 use turnfold_store::{Entry, Genesis};
 
 /// How many entries are folded at a time.

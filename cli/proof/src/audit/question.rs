@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use turnfold_core::trust::proof::note_within;
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy};
 use turnfold_core::{Malformed, Registry};
-use turnfold_history::error::input::read_file;
 
 use crate::bundle::{BundleFile, BundleRecords, is_bundle};
 use crate::error::ProofError;
@@ -56,7 +55,7 @@ pub fn read_held(path: &Path) -> Result<Vec<HeldCheckpoint>, ProofError> {
             Err(error) => return Err(error),
         }
     } else {
-        let bytes = read_file(path, &NOTE)?;
+        let bytes = NOTE.read_file(path)?;
         let (note, proof) = note_within(&bytes).map_err(|error| unusable(path, &error))?;
         if let Some(proof) = proof {
             proof.checkpoint().map_err(|error| unusable(path, &error))?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_history::Revision;
-use turnfold_history::golden::origins::is_wrong;
+use turnfold_history::golden::is_wrong;
 use turnfold_store::{Genesis, Linker, OriginCheck};
 
 use super::play::{FoldVerdict, Playing};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use turnfold_core::Digest;
 use turnfold_core::trust::TreeHash;
-use turnfold_history::history::branch_order::in_order;
+use turnfold_history::in_order;
 use turnfold_store::{BranchName, Genesis, Linker, MatchName, Seq};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};

@@ -4,7 +4,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use turnfold_history::error::input;
+use turnfold_history::input;
 
 use super::outline::{BundleOutline, TITLE};
 use super::parse::parse;

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use turnfold_core::Registry;
-use turnfold_history::history::revision::is_standard;
-use turnfold_history::history::{broken_setup, rules_of};
-use turnfold_history::tfl::ReplayOrigin;
-use turnfold_history::{Replay, ReplayLine, Revision, SourceName};
+use turnfold_history::input::is_standard;
+use turnfold_history::tfl::{Replay, ReplayLine, ReplayOrigin};
+use turnfold_history::{ReplayError, Revision, SourceName, rules_of};
 use turnfold_store::{Entry, Seq};
 
 use super::file::{BundleFile, is_bundle};
@@ -127,7 +126,8 @@ impl BundledHistories {
             ReplayOrigin { rules: &rules, module: genesis.module, dice: genesis.dice, title: &genesis.title };
         let shown = path.display().to_string();
         let composed = Replay::compose(&shown, origin, &genesis.setup, None);
-        let mut replay = composed.map_err(|cause| broken_setup(&SourceName::of_file(&path), cause))?;
+        let mut replay =
+            composed.map_err(|cause| ReplayError::broken_setup(&SourceName::of_file(&path), cause))?;
         let all = branch.size().saturating_sub(1);
         let mut lacks: Option<LeftOut> = None;
         for (seq, entry) in (1..=all).zip(self.entries_of(index)) {

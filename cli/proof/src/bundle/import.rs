@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use turnfold_core::{AnyRules, Digest, Registry};
-use turnfold_history::history::recorded_rules;
+use turnfold_history::recorded_rules;
 use turnfold_store::{BranchName, Entry, MatchName, NewEntries, NewEntry, Seq, Store, StoreReader};
 
 use self::links::{BundledLinks, stored_link};

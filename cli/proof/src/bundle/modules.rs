@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use turnfold_core::registry::ModuleSource;
 use turnfold_core::{AnyRules, Digest, Registry};
-use turnfold_history::fault::catch;
-use turnfold_history::history::recorded_rules;
+use turnfold_history::{catch, recorded_rules};
 use turnfold_store::{Genesis, MatchName, StoreError, StoreReader};
 
 use super::outline::{BundleOutline, BundledMatch, BundledModule};

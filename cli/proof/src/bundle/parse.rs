@@ -10,9 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::Digest;
 use turnfold_core::text::{in_one_line, number};
-use turnfold_history::InputError;
-use turnfold_history::error::limits::check_title;
-use turnfold_history::history::branch_order::in_order;
+use turnfold_history::in_order;
+use turnfold_history::input::{InputError, check_title};
 use turnfold_store::{BranchName, COMMAND_BYTES_MAX, GENESIS_BYTES_MAX, Genesis, MatchName};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, TITLE};

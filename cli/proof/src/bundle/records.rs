@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use turnfold_core::decode::DecodeError;
 use turnfold_core::trust::{SignedNote, TreeHash};
-use turnfold_history::history::branch_order::in_order;
+use turnfold_history::in_order;
 use turnfold_store::{BranchName, Entry, MatchName, Seq, StoreReader};
 
 use super::outline::{BundleOutline, BundledBranch, BundledMatch, BundledModule};

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use turnfold_core::{DicePolicy, Registry, Seat, Step};
-use turnfold_history::history::entry::logged;
-use turnfold_history::history::{broken_entry, rules_of};
-use turnfold_history::viewer::is_open_setup;
-use turnfold_history::{LogEntry, Revision, SourceName, Viewer};
+use turnfold_history::{
+    LogEntry, ReplayError, Revision, SourceName, Viewer, is_open_setup, logged, rules_of,
+};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 
 use super::outline::{BundleOutline, BundledMatch};
@@ -174,7 +173,7 @@ fn hidden_in(
         };
         viewer
             .fold(state.as_mut(), &logged(&log), &bundled.genesis.dice, observe)
-            .map_err(|cause| broken_entry(&name, cause))?;
+            .map_err(|cause| ReplayError::broken_entry(&name, cause))?;
     }
     let concealed = hidden.clone();
     for (branch, Entry { seq, seat, idempotency_key, .. }) in all {

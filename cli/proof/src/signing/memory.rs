@@ -13,8 +13,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use turnfold_core::trust::{BranchOrigin, Checkpoint, SignedNote};
 use turnfold_core::{Digest, Malformed};
-use turnfold_history::InputError;
-use turnfold_history::error::input::read_file;
+use turnfold_history::input::InputError;
 
 use super::key_file::{KeyFile, sync_folder_of};
 use crate::error::ProofError;
@@ -227,7 +226,7 @@ fn wait_for(lock: &mut File, path: &Path) -> io::Result<()> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, ProofError> {
-    match read_file(path, &NOTE) {
+    match NOTE.read_file(path) {
         Err(InputError::Unreadable { cause, .. })
             if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {

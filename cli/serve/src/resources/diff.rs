@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use turnfold_history::compare::diff::{Ignored, compare};
+use turnfold_history::compare::{Ignored, compare};
 use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_show::render;
 use turnfold_show::render::diff::{DiffDocument, lines};

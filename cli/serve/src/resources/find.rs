@@ -8,9 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use turnfold_core::Seat;
-use turnfold_history::search::condition::Survey;
-use turnfold_history::search::find as search;
-use turnfold_history::search::find::Pattern;
+use turnfold_history::search::{self, Pattern, Survey, Wanted};
 use turnfold_history::{Record, Revision};
 use turnfold_show::render;
 use utoipa::{IntoParams, ToSchema};
@@ -151,12 +149,12 @@ pub(crate) async fn find(
 }
 
 impl FindQuery {
-    fn wanted(&self) -> ApiResult<search::Wanted> {
+    fn wanted(&self) -> ApiResult<Wanted> {
         let FindQuery { when, command, effect, reason, seat, after, .. } = self;
         let when = when.as_ref().map(|when| when.parse()).transpose();
         let command = command.as_ref().map(|command| Pattern::new(command)).transpose();
         // SV-67: the criteria are those of the verb.
-        Ok(search::Wanted {
+        Ok(Wanted {
             when: when.map_err(|error: String| Problem::content(format!("`when`: {error}")))?,
             command: command.map_err(|error| Problem::content(format!("`command`: {error}")))?,
             effect: effect.clone(),

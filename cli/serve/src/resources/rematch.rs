@@ -6,10 +6,8 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed};
-use turnfold_history::history::rules_of;
-use turnfold_history::history::seeds::with_seeds;
-use turnfold_history::session::play::PlayPosition;
-use turnfold_history::{ReplayError, Revision, Viewer};
+use turnfold_history::session::PlayPosition;
+use turnfold_history::{ReplayError, Revision, Viewer, rules_of, with_seeds};
 use turnfold_mail::{MailError, MatchAccord};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::{

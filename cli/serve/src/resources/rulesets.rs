@@ -8,9 +8,8 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyRules;
-use turnfold_history::ReplayError;
-use turnfold_history::history::find_rules;
 use turnfold_history::rulebook::sections;
+use turnfold_history::{ReplayError, find_rules};
 use utoipa::ToSchema;
 
 use super::statuses::{Looked, Name, Open};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
-use turnfold_history::{NotPlayed, RejectedCommand, Roller, ScriptCommand};
+use turnfold_history::session::{NotPlayed, RejectedCommand, Roller, ScriptCommand};
 use turnfold_show::FrameLimits;
 use utoipa::{IntoParams, ToSchema};
 

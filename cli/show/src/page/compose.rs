@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde::Serialize;
 use turnfold_core::Digest;
-use turnfold_history::golden::bless::bless_if_true;
-use turnfold_history::tfl::in_page::VERSION;
-use turnfold_history::{History, Replay, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer};
+use turnfold_history::golden::bless_if_true;
+use turnfold_history::tfl::{PAGE_VERSION, Replay};
+use turnfold_history::{History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer};
 
 use super::html::{ScriptJson, fill, source_hash, text};
 use super::script::SCRIPT;
@@ -143,7 +143,7 @@ impl Page {
             return Ok(None);
         }
         let mut before = Vec::new();
-        let whole = Document { turnfold: VERSION, frames: &document, replay };
+        let whole = Document { turnfold: PAGE_VERSION, frames: &document, replay };
         serde_json::to_writer(ScriptJson(&mut before), &whole).expect("plain data encodes");
         let data = with_frames(before, data);
         let style = STYLES.concat();

@@ -2,8 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use turnfold_core::Digest;
-use turnfold_history::Line;
-use turnfold_history::text::{counted, dim, plain, strong};
+use turnfold_history::text::{Line, counted, dim, plain, strong};
 use turnfold_store::{BranchInfo, BranchName};
 
 /// A branch of a list. Its JSON form is that of `branch MATCH --format json`.

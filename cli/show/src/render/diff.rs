@@ -1,14 +1,11 @@
 //! The output of `diff`, which compares two histories.
 
 use serde::Serialize;
-use turnfold_history::compare::diff::{StatesPart, records_of};
-use turnfold_history::compare::outcomes::changed_claims;
-use turnfold_history::history::revision::shell_path;
-use turnfold_history::text::{counted, dim, plain, strong, warning};
-use turnfold_history::{
-    Comparison, DiffStat, Difference, Divergence, Line, Record, ReplayError, SeatHistory, Side, TextSpan,
-    Tone,
+use turnfold_history::compare::{
+    Comparison, DiffStat, Difference, Divergence, Side, StatesPart, changed_claims, records_of,
 };
+use turnfold_history::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
+use turnfold_history::{Record, ReplayError, SeatHistory, shell_path};
 
 /// The output of `diff --format json`.
 #[derive(Debug, Serialize)]

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use turnfold_core::{AnyState, DueRoll, Outcome, Seat};
-use turnfold_history::text::{dim, plain, removed, strong, time, warning};
-use turnfold_history::{Line, LoggedRecord, Record, TextSpan, Tone};
+use turnfold_history::text::{Line, TextSpan, Tone, dim, plain, removed, strong, time, warning};
+use turnfold_history::{LoggedRecord, Record};
 
 /// Returns the line of an entry or of a rejected command.
 #[must_use]

@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer};
 use turnfold_core::paper::MatchId;
 use turnfold_core::{AnyState, Digest, Registry, Seat};
-use turnfold_history::text::{counted, dim, plain, strong, time};
-use turnfold_history::{HistorySource, Line, MatchStanding, ReplayError, Revision, SeatHistory, Viewer};
+use turnfold_history::text::{Line, counted, dim, plain, strong, time};
+use turnfold_history::{HistorySource, MatchStanding, ReplayError, Revision, SeatHistory, Viewer};
 use turnfold_store::{BranchName, Genesis, MatchInfo, MatchName, Origin, Seq, StoreReader};
 
 /// A match of a list. It serializes as what `matches --format json` prints.

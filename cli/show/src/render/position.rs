@@ -3,8 +3,8 @@
 use serde::Serialize;
 use turnfold_core::picture::Picture;
 use turnfold_core::{Answer, AnyState, Seat, TargetPart, Targets};
-use turnfold_history::text::{dim, plain};
-use turnfold_history::{Line, MatchStanding, Viewer};
+use turnfold_history::text::{Line, dim, plain};
+use turnfold_history::{MatchStanding, Viewer};
 
 use crate::drawing::{DrawnLine, Highlights, text};
 

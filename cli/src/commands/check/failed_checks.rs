@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use turnfold_history::{CheckReport, error::input, history::revision::input_name};
+use turnfold_history::golden::CheckReport;
+use turnfold_history::input::input_name;
 
 use crate::files::{self, folder_of};
 use crate::limits::FAILED_CHECKS;
@@ -63,7 +64,7 @@ pub(super) fn keep(report: &CheckReport) {
 
 fn read() -> BTreeSet<String> {
     let Some(place) = place() else { return BTreeSet::new() };
-    let bytes = input::read_file(&place, &FAILED_CHECKS).unwrap_or_default();
+    let bytes = FAILED_CHECKS.read_file(&place).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default().lines().map(Into::into).collect()
 }
 

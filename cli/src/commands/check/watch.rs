@@ -19,8 +19,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
-use turnfold_history::golden::found;
-use turnfold_history::history::revision::is_standard;
+use turnfold_history::golden::FoundFiles;
+use turnfold_history::input::is_standard;
 
 use super::Args;
 use crate::clock::Stopwatch;
@@ -201,7 +201,7 @@ impl Watch<'_> {
     }
 
     fn look(&self) -> Looked {
-        let mut paths = found::replays(&self.args.paths).files;
+        let mut paths = FoundFiles::replays(&self.args.paths).files;
         paths.push(self.program.clone());
         // A folder that cannot be listed counts as empty, because the check reports it.
         paths.extend(self.context.modules.paths().unwrap_or_default());

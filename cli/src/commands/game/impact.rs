@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use turnfold_core::{AnyRules, Registry};
-use turnfold_history::error::input;
-use turnfold_history::error::limits::REPLAY;
-use turnfold_history::golden::found::{self, FoundFiles};
-use turnfold_history::tfl::in_page::replay_bytes;
-use turnfold_history::{RecordedLog, ReplayError, Revision, Sources, tfl};
+use turnfold_history::compare::RecordedLog;
+use turnfold_history::golden::FoundFiles;
+use turnfold_history::input::Limits;
+use turnfold_history::tfl::{self, replay_bytes};
+use turnfold_history::{ReplayError, Revision, Sources};
 use turnfold_store::{BranchInfo, MatchInfo, StoreReader};
 
 use self::summary::{ImpactFinding, Summary};
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         of_store(&context.read_store()?, &registry, others.as_ref())?
     } else {
         let piped = read_piped(&args.paths)?;
-        let FoundFiles { files, unread, failed } = found::replays(&args.paths);
+        let FoundFiles { files, unread, failed } = FoundFiles::replays(&args.paths);
         warn_of_unread(&unread);
         unsearched.extend(failed.into_iter().map(Failure::from));
         let files = with_replays(files, &mut unsearched);
@@ -167,7 +167,7 @@ fn of_files(
 ) -> Vec<ImpactFinding> {
     let logs = files.into_iter().map(|path| (input_name(&path).into_owned(), path)).collect();
     in_parallel(logs, |name, path| {
-        let bytes = if is_standard(&path) { piped.to_vec() } else { input::read_file(&path, &REPLAY)? };
+        let bytes = if is_standard(&path) { piped.to_vec() } else { Limits::REPLAY.read_file(&path)? };
         let bytes = replay_bytes(&path, bytes).map_err(ReplayError::from)?;
         let replay = tfl::read_any_version(name, &bytes, registry)?;
         Ok(OtherRules::fold(others, RecordedLog::of_replay(&replay, registry)))

@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use serde_json::json;
 use turnfold_core::{Digest, Seat};
-use turnfold_history::history::rules_of;
 use turnfold_history::text::time;
-use turnfold_history::{CommandForm, RangeName, SourceName, Sources, Tail};
+use turnfold_history::{CommandForm, RangeName, SourceName, Sources, Tail, rules_of};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use crate::context::Context;

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
-use turnfold_history::ReplayError;
-use turnfold_history::history::revision::new_match_name;
+use turnfold_history::{ReplayError, new_match_name};
 use turnfold_mail::{
     AddressLine, Addresses, GameTerms, MailError, MailMatch, NewMailMatch, addresses_in, start_for_mail,
 };

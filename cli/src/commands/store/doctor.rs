@@ -1,8 +1,7 @@
 //! `turnfold store doctor`: reports problems of a store or a service, each with a remedy.
 
 use serde::Serialize;
-use turnfold_history::Sources;
-use turnfold_history::history::recorded_rules;
+use turnfold_history::{Sources, recorded_rules};
 use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use turnfold_core::Digest;
-use turnfold_history::{Sources, error::input};
+use turnfold_history::{Sources, input};
 use turnfold_store::{BranchName, Damage, MatchName, Seq, StoreError, StoreReader};
 
 use crate::context::Context;

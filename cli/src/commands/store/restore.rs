@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
-use turnfold_history::error::{PUT_MODULE, input};
+use turnfold_history::{PUT_MODULE, input};
 use turnfold_proof::bundle::NeededModule;
 use turnfold_store::{RescueError, Store, StoreReader, Totals};
 

@@ -1,6 +1,6 @@
 //! All answers of a store.
 
-use turnfold_history::{Verification, golden::verify::verify};
+use turnfold_history::golden::{Verification, verify};
 use turnfold_store::backend::MemoryBackend;
 use turnfold_store::{BranchInfo, BranchName, ErrorKind, Log, MatchInfo, MatchName, Store, StoreError};
 

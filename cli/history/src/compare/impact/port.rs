@@ -8,7 +8,7 @@ use turnfold_core::admission::Refusal;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, Step};
 
 use super::{FirstDifference, RecordedLog, cause};
-use crate::compare::difference::{Difference, differences, side_text};
+use crate::compare::difference::{Difference, side_text};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::distrusted;
@@ -129,7 +129,7 @@ impl<'a> PortedMatch<'a> {
         for viewer in viewers {
             let own = self.own.view_at(viewer, "").unwrap_or_default();
             let ported = self.ported.view_at(viewer, "").unwrap_or_default();
-            let Some(mut field) = differences(&own, &ported).into_iter().next() else { continue };
+            let Some(mut field) = Difference::between(&own, &ported).into_iter().next() else { continue };
             if viewer != Perspective::HOST {
                 field = Difference { path: format!("{} (as {viewer})", field.path), ..field };
             }
@@ -172,7 +172,8 @@ fn fold_one(
 impl PortEntry {
     fn difference(&self, ported: &Self) -> Option<(Difference, String)> {
         let own_effects = json!({ "effects": self.effects });
-        let field = differences(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;
+        let field =
+            Difference::between(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;
         let own = self.effects();
         let ported = ported.effects();
         let mut index = 0;

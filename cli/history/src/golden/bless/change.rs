@@ -136,7 +136,33 @@ impl Change {
         is_same && hash.old.is_some() && hash.old != hash.new
     }
 
-    fn lines(&self, file: &str) -> Vec<Line> {
+    /// Groups the changes of a file. Consecutive entries of which only the hash changes form one group.
+    pub fn in_units(changes: &[Self]) -> impl Iterator<Item = &[Self]> {
+        changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone())
+    }
+
+    /// Returns all changes of a file as lines. Consecutive entries of which only the hash changes are shown together.
+    #[must_use]
+    pub fn lines(file: &str, changes: &[Self]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for run in Self::in_units(changes) {
+            let [first, .., last] = run else {
+                for change in run {
+                    lines.extend(change.own_lines(file));
+                }
+                continue;
+            };
+            if let (Some(from), Some(to)) = (first.subject.seq(), last.subject.seq()) {
+                let place = format!("{}:{}", printable(file), first.line);
+                let heading =
+                    format_args!("{place}: entries {from} to {to}: only the state hashes change").to_string();
+                lines.push(strong(heading).into());
+            }
+        }
+        lines
+    }
+
+    fn own_lines(&self, file: &str) -> Vec<Line> {
         let heading = format!("{}:{}: {}", printable(file), self.line, self.subject);
         let mut lines = vec![Line::from(strong(heading))];
         if let (Some(old), Some((_, new))) = (&self.written_as, self.subject.command()) {
@@ -179,32 +205,6 @@ impl Serialize for Change {
     }
 }
 
-/// Groups the changes of a file. Consecutive entries of which only the hash changes form one group.
-pub fn in_units(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
-    changes.chunk_by(|one, next| one.is_of_hash_alone() && next.is_of_hash_alone())
-}
-
-/// Returns all changes of a file as lines. Consecutive entries of which only the hash changes are shown together.
-#[must_use]
-pub fn change_lines(file: &str, changes: &[Change]) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for run in in_units(changes) {
-        let [first, .., last] = run else {
-            for change in run {
-                lines.extend(change.lines(file));
-            }
-            continue;
-        };
-        if let (Some(from), Some(to)) = (first.subject.seq(), last.subject.seq()) {
-            let place = format!("{}:{}", printable(file), first.line);
-            let heading =
-                format_args!("{place}: entries {from} to {to}: only the state hashes change").to_string();
-            lines.push(strong(heading).into());
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,7 +216,7 @@ mod tests {
 
     fn shown(replay: &Replay) -> Vec<String> {
         let changes = replay.changes(&bless(replay).unwrap());
-        change_lines("x.tfl", &changes).into_iter().map(|line| line.to_string()).collect()
+        Change::lines("x.tfl", &changes).into_iter().map(|line| line.to_string()).collect()
     }
 
     /// Changes every hash of a blessed match in its first digit, from an entry on, as another rules build might have.

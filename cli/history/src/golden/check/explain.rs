@@ -3,7 +3,7 @@
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Seat, Step};
 
 use super::mismatch::{DiceFinding, Mismatch, StateDifference};
-use crate::compare::difference::{Difference, differences, view_of};
+use crate::compare::difference::{Difference, view_of};
 use crate::compare::divergence::{DivergenceKind, Subject};
 use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
 use crate::tfl::{Replay, TflError};
@@ -103,7 +103,7 @@ fn play(
 }
 
 fn fields(old: &dyn AnyState, new: &dyn AnyState) -> Vec<Difference> {
-    differences(&view_of(old, Seat::Host), &view_of(new, Seat::Host))
+    Difference::between(&view_of(old, Seat::Host), &view_of(new, Seat::Host))
 }
 
 fn short_hash(state: &dyn AnyState) -> ShortHash {

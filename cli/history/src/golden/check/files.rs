@@ -14,11 +14,10 @@ use turnfold_core::Registry;
 use super::mismatch::Mismatch;
 use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
 use crate::error::ReplayError;
-use crate::error::input;
-use crate::error::limits;
 use crate::fault::catch;
-use crate::golden::found::{UnreadPath, replays};
-use crate::history::revision::{input_name, is_page};
+use crate::golden::found::{FoundFiles, UnreadPath};
+use crate::input::Limits;
+use crate::input::{input_name, is_page};
 use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};
 use crate::tfl;
 use crate::tfl::in_page::{is_read_as_page, replay_bytes};
@@ -32,7 +31,7 @@ use crate::tfl::in_page::{is_read_as_page, replay_bytes};
 /// [`ReplayError::Folder`] for a path that cannot be searched, and [`ReplayError::NoReplays`], because an empty folder
 /// must not pass.
 pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport, ReplayError> {
-    let found = replays(&[path.as_ref().to_path_buf()]);
+    let found = FoundFiles::replays(&[path.as_ref().to_path_buf()]);
     if let Some(error) = found.failed.into_iter().next() {
         return Err(error);
     }
@@ -184,7 +183,7 @@ impl FileCheck {
     /// Reads and checks a file. With `all`, finds all differences instead of the first.
     #[must_use]
     pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
-        match input::read_file(path, &limits::REPLAY) {
+        match Limits::REPLAY.read_file(path) {
             Ok(bytes) => Self::of_bytes(path, bytes, all, registry),
             Err(error) => Self {
                 file: input_name(path).into_owned(),

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Divergence, DivergenceKind, Hashes, Subject};
 use crate::compare::outcomes::changed_claims;
-use crate::history::revision::{input_name, is_page, shell_path};
+use crate::history::revision::shell_path;
+use crate::input::{input_name, is_page};
 use crate::text::{Line, added, dim, printable, removed, strong};
 
 /// A place where a replay and the rules disagree, and what is known about it.

@@ -149,7 +149,7 @@ fn check(history: &History, condition: &Condition, seat: Seat) -> Option<usize> 
 fn conditions(history: &History, seat: Seat, count: usize) -> Vec<Condition> {
     let view = |state: Box<dyn AnyState>| serde_json::from_str::<Value>(&state.view(seat.into())).unwrap();
     let (start, end) = (view(history.start().unwrap()), view(history.state().unwrap()));
-    let differences = crate::compare::difference::differences(&start, &end);
+    let differences = crate::compare::Difference::between(&start, &end);
     let changed = differences.iter().filter_map(|field| Some((&field.path, end.pointer(&field.path)?)));
     let changed: Vec<_> =
         changed.map(|(path, value)| format!("{path} == {value}").parse().unwrap()).collect();

@@ -48,7 +48,7 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
             let Plain { picture, view } = plain(&seat_history, to);
             assert_eq!((stepper.at(), stepper.picture(), stepper.view()), (to, picture, view));
             let before = to.checked_sub(1).map(|before| plain(&seat_history, before));
-            let expected = before.as_ref().map(|before| differences(&before.view, &stepper.view()));
+            let expected = before.as_ref().map(|before| Difference::between(&before.view, &stepper.view()));
             assert_eq!(stepper.changes(), expected.unwrap_or_default());
             let is_changed = before.is_some_and(|before| before.picture != stepper.picture());
             assert_eq!(

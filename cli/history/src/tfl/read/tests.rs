@@ -1,7 +1,7 @@
 //! Each kind of malformed file, with the place and the message it gets.
 
 use super::*;
-use crate::error::limits::{COMMAND_BYTES_MAX, HEADER_BYTES_MAX};
+use crate::input::Limits;
 
 const HEADER: &str = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n[setup]\nradius = 3\n";
 
@@ -144,7 +144,7 @@ fn control_characters_stand_nowhere() {
 
 #[test]
 fn lines_are_not_endless_but_outcomes_may_be_long() {
-    let long = "x".repeat(COMMAND_BYTES_MAX);
+    let long = "x".repeat(Limits::COMMAND_BYTES_MAX);
     check_body(&format!("# {long}\n"), "1: expected at most 65536 bytes before an outcome, found 65538");
     let text = format!("{FIRST_LINE}\n+++\n{HEADER}+++\n1 p1 stand => {long}\n");
     assert!(read("x.tfl", text.as_bytes(), &turnfold_games::standard()).is_ok());
@@ -152,7 +152,7 @@ fn lines_are_not_endless_but_outcomes_may_be_long() {
 
 #[test]
 fn a_header_is_not_endless() {
-    let comment = format!("# {}\n", "x".repeat(HEADER_BYTES_MAX / 4));
+    let comment = format!("# {}\n", "x".repeat(Limits::HEADER_BYTES_MAX / 4));
     let text = format!("{FIRST_LINE}\n+++\n{}{HEADER}+++\n", comment.repeat(4));
     check(text.as_bytes(), "6:1: expected at most 4194304 bytes in a header");
 }

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::SeatHistory;
 use crate::error::ReplayError;
-use crate::error::limits::REPLAY_ENTRIES_MAX;
+use crate::history::History;
 use crate::history::entry::LogEntry;
 use crate::history::source::HistorySource;
-use crate::history::{History, broken_setup};
+use crate::input::Limits;
 use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;
 
@@ -25,7 +25,7 @@ impl SeatHistory {
         if self.viewer.sees_all() {
             return self.source.until(self.source.head)?.to_replay();
         }
-        if self.head() > REPLAY_ENTRIES_MAX as u64 {
+        if self.head() > Limits::REPLAY_ENTRIES_MAX as u64 {
             return Err(ReplayError::TooLong { history: self.name().clone() });
         }
         let Self { viewer, source: HistorySource { history, .. }, .. } = self;
@@ -47,7 +47,7 @@ impl SeatHistory {
         };
         let view = Some(viewer.perspective());
         let composed = Replay::compose(&name.to_string(), history.origin(), &setup, view);
-        let mut replay = composed.map_err(|cause| broken_setup(name, cause))?;
+        let mut replay = composed.map_err(|cause| ReplayError::broken_setup(name, cause))?;
         replay.lines = lines;
         if Self::shows_the_same(&replay, &viewer.view(state.as_ref())) {
             Ok(replay)

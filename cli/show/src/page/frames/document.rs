@@ -5,11 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 use turnfold_core::AnyState;
-use turnfold_history::compare::difference::differences;
+use turnfold_history::compare::Difference;
 use turnfold_history::text::printable;
-use turnfold_history::{
-    Difference, LoggedRecord, MatchStanding, ReplayError, SeatHistory, SourceName, ViewedEntry,
-};
+use turnfold_history::{LoggedRecord, MatchStanding, ReplayError, SeatHistory, SourceName, ViewedEntry};
 use turnfold_store::{BranchName, MatchName};
 
 use super::change::PictureChange;
@@ -189,7 +187,7 @@ impl Before {
                 None => Shown::Picture(after.picture.clone()),
             },
             standing,
-            fields: differences(&self.view, &after.view),
+            fields: Difference::between(&self.view, &after.view),
         };
         *self = after;
         frame

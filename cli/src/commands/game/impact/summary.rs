@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use turnfold_core::{AnyRules, Seat};
-use turnfold_history::{Claim, Difference, DivergenceKind, FirstDifference, RecordedLog, Subject};
+use turnfold_history::compare::{Claim, Difference, DivergenceKind, FirstDifference, RecordedLog, Subject};
 
 use crate::failure::Failure;
 use crate::output::{Line, counted, dim, plain, removed, strong, warning};
