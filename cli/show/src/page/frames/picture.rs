@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 use turnfold_core::picture::{
-    Arrow, Bar, Block, BoardPiece, Cell, Chip, HexBoard, Picture, Piece, PieceRow, Span, SquareCell,
-    SquareGrid, TextLine, Tint,
+    Arrow, Bar, Block, BoardPiece, Cell, Chip, HexBoard, Picture, Piece, PieceRow, SquareCell, SquareGrid,
+    TextLine, Tint,
 };
 use turnfold_core::{Hex, Square};
 
@@ -51,207 +51,122 @@ impl From<Picture> for FramePicture {
 
 impl Serialize for FramePicture {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.blocks.iter().map(BlockForm))
+        serializer.collect_seq(self.0.blocks.iter().map(block))
     }
 }
 
-struct BlockForm<'a>(&'a Block);
-
-impl<'a> Serialize for BlockForm<'a> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match self.0 {
-            Block::Hexes(HexBoard { board, cells, arrows, targets }) => {
-                map.serialize_entry("board", &board.radius())?;
-                let cell =
-                    |cell: &'a Cell| (cell.at.q, cell.at.r, &cell.label, &cell.mark, TintForm(cell.tint));
-                map.serialize_entry("cells", &cells.iter().map(cell).collect::<Vec<_>>())?;
-                if !arrows.is_empty() {
-                    map.serialize_entry("arrows", &forms(arrows, ArrowForm))?;
-                }
-                if !targets.is_empty() {
-                    map.serialize_entry("targets", &forms(targets, target))?;
-                }
+fn block(block: &Block) -> Value {
+    let mut members = Map::new();
+    match block {
+        Block::Hexes(HexBoard { board, cells, arrows, targets }) => {
+            members.insert("board".into(), json!(board.radius()));
+            members.insert("cells".into(), list(cells, cell_at));
+            if !arrows.is_empty() {
+                members.insert("arrows".into(), list(arrows, arrow));
             }
-            Block::Grid(SquareGrid { board, flipped, cells, arrows }) => {
-                map.serialize_entry("grid", &(board.files(), board.ranks()))?;
-                if *flipped {
-                    map.serialize_entry("flipped", flipped)?;
-                }
-                map.serialize_entry("cells", &forms(cells, SquareAtForm))?;
-                if !arrows.is_empty() {
-                    map.serialize_entry("arrows", &forms(arrows, SquareArrowForm))?;
-                }
+            if !targets.is_empty() {
+                members.insert("targets".into(), list(targets, target));
             }
-            Block::Lines(lines) => map.serialize_entry("lines", &forms(lines, LineForm))?,
-            Block::Rows(rows) => map.serialize_entry("rows", &forms(rows, RowForm))?,
-            Block::Bars(bars) => map.serialize_entry("bars", &forms(bars, BarForm))?,
         }
-        map.end()
+        Block::Grid(SquareGrid { board, flipped, cells, arrows }) => {
+            members.insert("grid".into(), json!([board.files(), board.ranks()]));
+            if *flipped {
+                members.insert("flipped".into(), json!(flipped));
+            }
+            members.insert("cells".into(), list(cells, square_at));
+            if !arrows.is_empty() {
+                members.insert("arrows".into(), list(arrows, square_arrow));
+            }
+        }
+        Block::Lines(lines) => drop(members.insert("lines".into(), list(lines, line))),
+        Block::Rows(rows) => drop(members.insert("rows".into(), list(rows, row))),
+        Block::Bars(bars) => drop(members.insert("bars".into(), list(bars, bar))),
     }
+    Value::Object(members)
 }
 
-fn forms<'a, T, F>(items: &'a [T], form: fn(&'a T) -> F) -> Vec<F> {
+pub(super) fn list<T>(items: &[T], form: fn(&T) -> Value) -> Value {
     items.iter().map(form).collect()
 }
 
+/// A hex and its content.
+fn cell_at(Cell { at, label, mark, tint }: &Cell) -> Value {
+    json!([at.q, at.r, label, mark, tint.to_string()])
+}
+
 /// The content of a hex, without the hex.
-pub(super) struct CellForm<'a>(pub(super) &'a Cell);
-
-impl Serialize for CellForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Cell { label, mark, tint, .. } = self.0;
-        (label, mark, TintForm(*tint)).serialize(serializer)
-    }
+pub(super) fn cell(Cell { label, mark, tint, .. }: &Cell) -> Value {
+    json!([label, mark, tint.to_string()])
 }
 
-/// The content of a square, without the square: glyph and mark, tints of square and piece, name and letter of the piece.
-pub(super) struct SquareForm<'a>(pub(super) &'a SquareCell);
-
-impl Serialize for SquareForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        content(&mut list, self.0)?;
-        list.end()
-    }
+fn square_at(cell: &SquareCell) -> Value {
+    let mut parts = vec![json!(cell.at.to_string())];
+    parts.extend(content(cell));
+    Value::Array(parts)
 }
 
-struct SquareAtForm<'a>(&'a SquareCell);
-
-impl Serialize for SquareAtForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        list.serialize_element(&self.0.at.to_string())?;
-        content(&mut list, self.0)?;
-        list.end()
-    }
+/// The content of a square, without the square.
+pub(super) fn square(cell: &SquareCell) -> Value {
+    Value::from_iter(content(cell))
 }
 
-fn content<L: SerializeSeq>(list: &mut L, cell: &SquareCell) -> Result<(), L::Error> {
-    const NONE: &BoardPiece =
-        &BoardPiece { glyph: String::new(), letter: String::new(), name: String::new(), tint: Tint::Plain };
-    let SquareCell { piece, mark, tint, .. } = cell;
-    let BoardPiece { glyph, letter, name, tint: of_piece } = piece.as_ref().unwrap_or(NONE);
-    list.serialize_element(glyph)?;
-    list.serialize_element(mark)?;
-    list.serialize_element(&TintForm(*tint))?;
-    list.serialize_element(&TintForm(*of_piece))?;
-    list.serialize_element(name)?;
-    list.serialize_element(letter)
+/// Glyph and mark, tints of square and piece, name and letter of the piece.
+fn content(SquareCell { piece, mark, tint, .. }: &SquareCell) -> [Value; 6] {
+    let none =
+        BoardPiece { glyph: String::new(), letter: String::new(), name: String::new(), tint: Tint::Plain };
+    let BoardPiece { glyph, letter, name, tint: of_piece } = piece.as_ref().unwrap_or(&none);
+    let tint = tint.to_string();
+    [json!(glyph), json!(mark), json!(tint), json!(of_piece.to_string()), json!(name), json!(letter)]
 }
 
 /// An arrow as its tint and the names of the squares it goes through.
-pub(super) struct SquareArrowForm<'a>(pub(super) &'a Arrow<Square>);
-
-impl Serialize for SquareArrowForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Arrow { tint, path } = self.0;
-        serializer.collect_seq([tint.to_string()].into_iter().chain(path.iter().map(ToString::to_string)))
-    }
-}
-
-/// A line as its spans, each a text and its tint.
-pub(super) struct LineForm<'a>(pub(super) &'a TextLine);
-
-impl Serialize for LineForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.spans.iter().map(SpanForm))
-    }
+pub(super) fn square_arrow(Arrow { tint, path }: &Arrow<Square>) -> Value {
+    let mut parts = vec![json!(tint.to_string())];
+    parts.extend(path.iter().map(|square| json!(square.to_string())));
+    Value::Array(parts)
 }
 
 /// An arrow as its tint and the hexes it goes through.
-pub(super) struct ArrowForm<'a>(pub(super) &'a Arrow);
+pub(super) fn arrow(Arrow { tint, path }: &Arrow) -> Value {
+    let mut parts = vec![json!(tint.to_string())];
+    parts.extend(path.iter().map(|hex| json!([hex.q, hex.r])));
+    Value::Array(parts)
+}
 
-impl Serialize for ArrowForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Arrow { tint, path } = self.0;
-        let mut list = serializer.serialize_seq(Some(1 + path.len()))?;
-        list.serialize_element(&TintForm(*tint))?;
-        for hex in path {
-            list.serialize_element(&(hex.q, hex.r))?;
-        }
-        list.end()
+pub(super) fn target((hex, name): &(Hex, String)) -> Value {
+    json!([[hex.q, hex.r], name])
+}
+
+/// A line as its spans, each a text and its tint.
+pub(super) fn line(line: &TextLine) -> Value {
+    line.spans.iter().map(|span| json!([span.text, span.tint.to_string()])).collect()
+}
+
+/// A row as its label and its pieces; then its own name.
+pub(super) fn row(PieceRow { label, pieces, target }: &PieceRow) -> Value {
+    named(vec![line(label), list(pieces, piece)], target)
+}
+
+/// A piece as its text, its tint, a mark and its name.
+fn piece(Piece { text, tint, mark, target }: &Piece) -> Value {
+    named(vec![json!(text), json!(tint.to_string()), json!(mark)], target)
+}
+
+/// A bar as its label, value, maximum, tint and chips; then its own name.
+pub(super) fn bar(Bar { label, value, of, tint, chips, target }: &Bar) -> Value {
+    let tint = tint.to_string();
+    named(vec![line(label), json!(value), json!(of), json!(tint), list(chips, chip)], target)
+}
+
+/// A chip as its text, its tint and its name.
+fn chip(Chip { text, tint, target }: &Chip) -> Value {
+    named(vec![json!(text), json!(tint.to_string())], target)
+}
+
+/// Adds the name of a part, if it has one.
+fn named(mut parts: Vec<Value>, name: &str) -> Value {
+    if !name.is_empty() {
+        parts.push(json!(name));
     }
-}
-
-pub(super) fn target((hex, name): &(Hex, String)) -> ((i32, i32), &str) {
-    ((hex.q, hex.r), name)
-}
-
-/// A row as its label and its pieces, each a text, its tint, a mark and its name; then its own name.
-pub(super) struct RowForm<'a>(pub(super) &'a PieceRow);
-
-impl Serialize for RowForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let PieceRow { label, pieces, target } = self.0;
-        let mut list = serializer.serialize_seq(None)?;
-        list.serialize_element(&LineForm(label))?;
-        list.serialize_element(&forms(pieces, PieceForm))?;
-        name(&mut list, target)?;
-        list.end()
-    }
-}
-
-struct PieceForm<'a>(&'a Piece);
-
-impl Serialize for PieceForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Piece { text, tint, mark, target } = self.0;
-        let mut list = serializer.serialize_seq(None)?;
-        list.serialize_element(text)?;
-        list.serialize_element(&TintForm(*tint))?;
-        list.serialize_element(mark)?;
-        name(&mut list, target)?;
-        list.end()
-    }
-}
-
-fn name<L: SerializeSeq>(list: &mut L, name: &str) -> Result<(), L::Error> {
-    if name.is_empty() { Ok(()) } else { list.serialize_element(name) }
-}
-
-/// A bar as its label, value, maximum, tint, chips, each a text, its tint and its name, and its own name.
-pub(super) struct BarForm<'a>(pub(super) &'a Bar);
-
-impl Serialize for BarForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Bar { label, value, of, tint, chips, target } = self.0;
-        let mut list = serializer.serialize_seq(None)?;
-        list.serialize_element(&LineForm(label))?;
-        list.serialize_element(value)?;
-        list.serialize_element(of)?;
-        list.serialize_element(&TintForm(*tint))?;
-        list.serialize_element(&forms(chips, ChipForm))?;
-        name(&mut list, target)?;
-        list.end()
-    }
-}
-
-struct ChipForm<'a>(&'a Chip);
-
-impl Serialize for ChipForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Chip { text, tint, target } = self.0;
-        let mut list = serializer.serialize_seq(None)?;
-        list.serialize_element(text)?;
-        list.serialize_element(&TintForm(*tint))?;
-        name(&mut list, target)?;
-        list.end()
-    }
-}
-
-struct SpanForm<'a>(&'a Span);
-
-impl Serialize for SpanForm<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.0.text, TintForm(self.0.tint)).serialize(serializer)
-    }
-}
-
-struct TintForm(Tint);
-
-impl Serialize for TintForm {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
+    Value::Array(parts)
 }
