@@ -65,7 +65,10 @@ impl<'a> AuditedRecords<'a> {
         on_record: &mut dyn FnMut(BranchIndex, u64, &BundledRecord<'_>),
     ) -> Result<Self, ProofError> {
         let signed = signed::checkpoints(branches, question);
-        let wanted: Vec<_> = signed.iter().flat_map(signed::BranchCheckpoints::wanted).collect();
+        let mut wanted = Vec::new();
+        for branch in &signed {
+            branch.add_wanted(&mut wanted);
+        }
         let vouching = Vouching { question, signed: &signed };
         let walked = Walk::through(records, branches, rules, &wanted, &vouching, dice_elsewhere, on_record)?;
         Ok(Self { branches, question, signed, walked })
@@ -77,8 +80,12 @@ impl<'a> AuditedRecords<'a> {
         let Self { branches, question, signed, walked } = self;
         let outline = branches.outline;
         let bytes = RowBuilder::default().row(RowName::Bytes, || {
-            let count: u64 =
-                outline.matches.iter().flat_map(|bundled| &bundled.branches).map(|branch| branch.count).sum();
+            let mut count = 0;
+            for bundled in &outline.matches {
+                for branch in &bundled.branches {
+                    count += branch.count;
+                }
+            }
             format!(
                 "{} and {} in canonical form",
                 counted(count, "record"),

@@ -159,29 +159,29 @@ impl RowBuilder {
 
     /// Reports that something is wrong there.
     pub fn fail(&mut self, at: Option<Revision>, reason: impl Into<String>) {
-        self.find(RowResult::Fail, at, reason.into());
+        self.add(RowResult::Fail, at, reason.into());
     }
 
     /// Reports that something there was not checked.
     pub fn not_checked(&mut self, at: Option<Revision>, reason: impl Into<String>) {
-        self.find(RowResult::NotChecked, at, reason.into());
+        self.add(RowResult::NotChecked, at, reason.into());
     }
 
     pub(super) fn not_applicable(&mut self, reason: impl Into<String>) {
-        self.find(RowResult::NotApplicable, None, reason.into());
+        self.add(RowResult::NotApplicable, None, reason.into());
     }
 
     pub(super) fn absorb(&mut self, other: Self) {
         self.keys.extend(other.keys);
         if other.result != RowResult::Pass {
-            self.find(other.result, other.at, other.reason);
+            self.add(other.result, other.at, other.reason);
             if self.result == other.result {
                 self.more += other.more;
             }
         }
     }
 
-    fn find(&mut self, result: RowResult, at: Option<Revision>, reason: String) {
+    fn add(&mut self, result: RowResult, at: Option<Revision>, reason: String) {
         if result > self.result {
             (self.result, self.reason, self.at, self.more) = (result, reason, at, 0);
         } else if result == self.result {

@@ -60,9 +60,17 @@ impl Vouching<'_> {
 
     /// Returns `true` if a key of the policy signed some part of a branch, and the branch still begins like it.
     fn is_signed(&self, branch: BranchIndex, trees: &BranchTrees<'_>) -> bool {
-        let Some(found) = self.signed.iter().find(|found| found.branch == branch) else { return false };
-        let mut signed = found.signed.iter().map(|(checkpoint, _)| checkpoint);
-        signed.any(|signed| signed.size > 0 && trees.root(branch, signed.size) == Some(signed.root))
+        for found in self.signed {
+            if found.branch != branch {
+                continue;
+            }
+            for (Checkpoint { size, root, .. }, _) in &found.signed {
+                if *size > 0 && trees.root(branch, *size) == Some(*root) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 }
 
@@ -76,8 +84,10 @@ pub(super) struct BranchCheckpoints {
 }
 
 impl BranchCheckpoints {
-    pub(super) fn wanted(&self) -> impl Iterator<Item = (BranchIndex, u64)> {
-        self.sizes.iter().map(|size| (self.branch, *size))
+    pub(super) fn add_wanted(&self, wanted: &mut Vec<(BranchIndex, u64)>) {
+        for size in &self.sizes {
+            wanted.push((self.branch, *size));
+        }
     }
 }
 
@@ -219,8 +229,13 @@ pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &CheckpointCon
             row.not_checked(at, "no signed checkpoint that a witness could cosign");
             continue;
         };
-        let notes = of_branch.signed.iter().filter(|(checkpoint, _)| checkpoint.size == newest);
-        match cosigned(policy, notes.map(|(_, note)| note)) {
+        let mut notes = Vec::new();
+        for (checkpoint, note) in &of_branch.signed {
+            if checkpoint.size == newest {
+                notes.push(note);
+            }
+        }
+        match cosigned(policy, &notes) {
             Err(bad) => row.fail(at, bad.to_string()),
             Ok((false, _)) => row.fail(at, format!("the quorum has not cosigned size {newest}")),
             Ok((true, found)) => times.extend(found),
@@ -235,10 +250,7 @@ pub(super) fn cosignatures(branches: &[BranchCheckpoints], known: &CheckpointCon
 }
 
 /// Finds the cosignatures of notes. A quorum may be met by one note, or by all notes of the same text together.
-fn cosigned<'a>(
-    policy: &TrustPolicy,
-    notes: impl Iterator<Item = &'a SignedNote>,
-) -> Result<(bool, Vec<u64>), BadSignature> {
+fn cosigned(policy: &TrustPolicy, notes: &[&SignedNote]) -> Result<(bool, Vec<u64>), BadSignature> {
     let mut by_text: BTreeMap<&str, Vec<&SignedNote>> = BTreeMap::new();
     for note in notes {
         by_text.entry(note.text()).or_default().push(note);
@@ -246,8 +258,11 @@ fn cosigned<'a>(
     let mut is_met = false;
     let mut times = Vec::new();
     for notes in by_text.into_values() {
-        let branches = notes.iter().flat_map(|note| note.signatures().iter().cloned());
-        let together = notes.first().and_then(|first| (*first).clone().with(branches));
+        let mut signatures = Vec::new();
+        for note in &notes {
+            signatures.extend(note.signatures().iter().cloned());
+        }
+        let together = notes.first().and_then(|first| (*first).clone().with(signatures));
         for note in notes.into_iter().chain(together.as_ref()) {
             let found = policy.cosigned(note)?;
             is_met |= found.is_met;

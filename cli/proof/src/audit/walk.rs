@@ -276,7 +276,10 @@ impl<'a, 'r> Walk<'a, 'r> {
             }
             rules.not_checked(place, why);
         }
-        let branches: u64 = outline.matches.iter().map(|bundled| bundled.branches.len() as u64).sum();
+        let mut branches = 0;
+        for bundled in &outline.matches {
+            branches += bundled.branches.len() as u64;
+        }
         let branches = counted(branches, "branch");
         Walked {
             chain: chain

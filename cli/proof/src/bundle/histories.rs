@@ -198,7 +198,11 @@ impl BundledHistories {
             // Parents come first, so this ends.
             next = branch.parent.filter(|parent| *parent < at);
         }
-        parts.into_iter().rev().flatten().map(Option::as_ref).collect()
+        let mut entries = Vec::new();
+        for part in parts.into_iter().rev() {
+            entries.extend(part.iter().map(Option::as_ref));
+        }
+        entries
     }
 }
 

@@ -123,11 +123,11 @@ impl Parser<'_> {
             return Err(self.malformed("the bytes above have a different hash"));
         }
         self.number += 1;
-        let is_end = self.input.fill_buf().map(<[u8]>::is_empty).map_err(|cause| self.unreadable(cause))?;
-        if !is_end {
-            return Err(self.malformed("expected nothing after the end"));
+        match self.input.fill_buf() {
+            Ok([]) => Ok(()),
+            Ok(_) => Err(self.malformed("expected nothing after the end")),
+            Err(cause) => Err(self.unreadable(cause)),
         }
-        Ok(())
     }
 
     fn header<const N: usize>(&self, kind: &str) -> Result<Option<[String; N]>, ProofError> {
@@ -160,8 +160,10 @@ impl Parser<'_> {
                 return Err(self.malformed(format!("expected at most {BUNDLE_BRANCHES_MAX} branches")));
             }
             let mut branch = self.line_header(&words, &branches, &indexes)?;
-            let parent =
-                branch.parent.and_then(|parent| branches.get(parent)).map(|parent| parent.name.clone());
+            let mut parent = None;
+            if let Some(index) = branch.parent {
+                parent = branches.get(index).map(|parent| parent.name.clone());
+            }
             if parents.insert(branch.name.clone(), parent).is_some() {
                 return Err(self.malformed(format!("a second branch `{}`", branch.name)));
             }

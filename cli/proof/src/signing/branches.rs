@@ -6,7 +6,7 @@ use std::io::Write;
 use turnfold_core::trust::{Checkpoint, SignedNote};
 use turnfold_history::Revision;
 
-use super::memory::KnownLog;
+use super::memory::{KnownLog, all_checkpoints};
 use super::signer::{SignedBranch, Signers};
 use crate::bundle::sizes::BranchFinder;
 use crate::bundle::{BranchIndex, BranchTrees, BundleRecords, BundleWriter};
@@ -47,14 +47,21 @@ pub fn write_signed_bundle(
     })?;
     let signed = sign(&branches, &trees, signers)?;
     // A new checkpoint replaces a remembered one of the same tree.
-    let texts: BTreeSet<_> = signed.iter().map(|branch| branch.note.text()).collect();
     let mut notes: BTreeSet<_> = others.into_iter().collect();
-    for own in branches.iter().flat_map(|branch| &branch.known).flat_map(|known| &known.own) {
-        if !texts.contains(own.note.text()) {
-            notes.insert(own.note.clone());
+    let mut texts = BTreeSet::new();
+    for branch in &signed {
+        texts.insert(branch.note.text());
+        notes.insert(branch.note.clone());
+    }
+    for branch in &branches {
+        for known in &branch.known {
+            if let Some(own) = &known.own
+                && !texts.contains(own.note.text())
+            {
+                notes.insert(own.note.clone());
+            }
         }
     }
-    notes.extend(signed.iter().map(|branch| branch.note.clone()));
     let count = notes.len() as u64;
     writer.end(notes.into_iter().collect())?;
     Ok(count)
@@ -88,7 +95,7 @@ fn begin<'a>(
     let mut wanted = Vec::new();
     for branch in &branches {
         wanted.push((branch.index, branch.size));
-        for Checkpoint { size: signed, .. } in branch.checkpoints() {
+        for Checkpoint { size: signed, .. } in all_checkpoints(&branch.known) {
             if *signed > branch.size {
                 let found = branch.size;
                 return Err(ProofError::RolledBack {
@@ -109,7 +116,7 @@ fn sign(
     signers: &Signers,
 ) -> Result<Vec<SignedBranch>, ProofError> {
     for branch in branches {
-        for Checkpoint { size: signed, root, .. } in branch.checkpoints() {
+        for Checkpoint { size: signed, root, .. } in all_checkpoints(&branch.known) {
             if trees.root(branch.index, *signed) != Some(*root) {
                 let found = branch.size;
                 let branch = branch.revision.to_string();
@@ -127,10 +134,4 @@ fn sign(
         all.push(SignedBranch { revision, checkpoint, note, request: None });
     }
     Ok(all)
-}
-
-impl BranchToSign {
-    fn checkpoints(&self) -> impl Iterator<Item = &Checkpoint> {
-        self.known.iter().flat_map(KnownLog::all).map(|known| &known.checkpoint)
-    }
 }

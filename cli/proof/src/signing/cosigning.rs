@@ -49,8 +49,7 @@ pub fn cosign(
     let memory = KeyMemory::of(witness)?;
     let known = memory.known(origin)?;
     // TR-16: a branch of a match has one history, whatever names it was signed under.
-    let last =
-        known.all().map(|known| &known.checkpoint).max_by_key(|last| (last.size, last.origin == *origin));
+    let last = known.checkpoints().into_iter().max_by_key(|last| (last.size, last.origin == *origin));
     let mut before = (0, Tree::default().root());
     let mut under = String::new();
     if let Some(last) = last {

@@ -44,9 +44,21 @@ pub(super) struct KnownLog {
 }
 
 impl KnownLog {
-    pub(super) fn all(&self) -> impl Iterator<Item = &Remembered> {
-        self.own.iter().chain(&self.under_other_names)
+    pub(super) fn checkpoints(&self) -> Vec<&Checkpoint> {
+        let mut checkpoints = Vec::new();
+        for remembered in self.own.iter().chain(&self.under_other_names) {
+            checkpoints.push(&remembered.checkpoint);
+        }
+        checkpoints
     }
+}
+
+pub(super) fn all_checkpoints(known: &[KnownLog]) -> Vec<&Checkpoint> {
+    let mut checkpoints = Vec::new();
+    for known in known {
+        checkpoints.extend(known.checkpoints());
+    }
+    checkpoints
 }
 
 impl Drop for KeyMemory {

@@ -11,7 +11,7 @@ use turnfold_history::{ReplayError, Revision, SourceName};
 use turnfold_store::{BranchName, Seq, StoreReader};
 
 use super::key_file::KeyFile;
-use super::memory::{KeyMemory, KnownLog, Remembered};
+use super::memory::{KeyMemory, KnownLog, all_checkpoints};
 use crate::error::ProofError;
 
 /// Keys of one name, each with its memory, which no other process holds at the same time.
@@ -47,7 +47,8 @@ impl Signers {
         }
         let files: Vec<_> = by_path.into_values().collect();
         let first = files.first().ok_or_else(no_key)?.key.name();
-        for other in files.iter().map(|file| file.key.name()) {
+        for file in &files {
+            let other = file.key.name();
             if other != first {
                 let reason = format!("keys that sign together have one name, found `{first}` and `{other}`");
                 return Err(ProofError::Unusable(reason));
@@ -99,8 +100,11 @@ impl Signers {
         let origin = self.origin(store, revision)?;
         let known = self.known(&origin)?;
         let stored = StoredBranch::of(store, revision)?;
-        let mut builder = since.map(|old| stored.consistency(old)).transpose()?;
-        let root = stored.compare(known.iter().flat_map(KnownLog::all), builder.as_mut())?;
+        let mut builder = match since {
+            Some(old) => Some(stored.consistency(old)?),
+            None => None,
+        };
+        let root = stored.compare(&all_checkpoints(&known), builder.as_mut())?;
         let checkpoint = Checkpoint { origin, size: stored.size, root };
         let note = self.seal(&checkpoint, &known)?;
         let mut request = None;
@@ -132,7 +136,7 @@ impl Signers {
     /// [`ProofError::RolledBack`], [`ProofError::AnotherHistory`], and what cannot be read.
     pub fn require_unforked(&self, store: &StoreReader, branch: &Revision) -> Result<(), ProofError> {
         let known = self.known(&self.origin(store, branch)?)?;
-        StoredBranch::of(store, branch)?.compare(known.iter().flat_map(KnownLog::all), None)?;
+        StoredBranch::of(store, branch)?.compare(&all_checkpoints(&known), None)?;
         Ok(())
     }
 
@@ -143,8 +147,10 @@ impl Signers {
     pub(super) fn seal(&self, checkpoint: &Checkpoint, known: &[KnownLog]) -> Result<SignedNote, ProofError> {
         let text = checkpoint.to_string();
         let mut lines = self.signatures(&checkpoint.origin, &text);
-        for own in known.iter().flat_map(|known| &known.own) {
-            if own.checkpoint == *checkpoint {
+        for known in known {
+            if let Some(own) = &known.own
+                && own.checkpoint == *checkpoint
+            {
                 lines.extend(own.note.signatures().iter().cloned());
             }
         }
@@ -291,7 +297,7 @@ pub fn prove(
         let last = size.saturating_sub(1);
         return Err(ProofError::NotSigned(format!("`{whole}` is signed up to entry {last}, not {seq}")));
     };
-    stored.compare([&known].into_iter(), Some(&mut builder))?;
+    stored.compare(&[&known.checkpoint], Some(&mut builder))?;
     let record = match seq {
         0 => store.genesis(&revision.match_name)?.encode(),
         seq => {
@@ -336,17 +342,16 @@ impl<'a> StoredBranch<'a> {
 
     /// Reads the branch once and requires it to continue what is remembered. Returns the root at the size to sign; the builder
     /// gets the leaves up to there.
-    fn compare<'k>(
+    fn compare(
         &self,
-        known: impl Iterator<Item = &'k Remembered>,
+        known: &[&Checkpoint],
         mut builder: Option<&mut ProofBuilder>,
     ) -> Result<TreeHash, ProofError> {
-        let known: Vec<_> = known.map(|known| &known.checkpoint).collect();
         let mut tree = Tree::default();
         let mut root = tree.root();
         let mut roots = BTreeMap::new();
         let mut to = self.size;
-        for known in &known {
+        for known in known {
             if known.size > self.full {
                 let branch = whole(&self.revision).to_string();
                 return Err(ProofError::RolledBack { branch, signed: known.size, found: self.full });
@@ -368,7 +373,7 @@ impl<'a> StoredBranch<'a> {
                 *root = tree.root();
             }
         })?;
-        for known in &known {
+        for known in known {
             if roots.get(&known.size) != Some(&known.root) {
                 let branch = whole(&self.revision).to_string();
                 return Err(ProofError::AnotherHistory { branch, signed: known.size, found: self.full });
