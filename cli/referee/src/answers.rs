@@ -84,7 +84,7 @@ fn whole<N: TryFrom<i64>>(field: &str, node: &JsonNode) -> Result<N, String> {
 }
 
 fn result(node: &JsonNode) -> Result<MatchResult, String> {
-    let winners = node.list_in("winners").unwrap_or_default();
+    let winners = node.items_in("winners");
     let mut scores = BTreeMap::new();
     for (name, score) in node.field("scores").and_then(JsonNode::members).unwrap_or_default() {
         let Ok(whose) = name.parse() else {
@@ -265,10 +265,14 @@ fn read_stop(stop: &JsonNode, hello: &Hello) -> Result<Stopped, String> {
     // except that a guest of bytes contains the core's admission.
     let is_refusal =
         code == "malformed" || code == "wrong_seat" || (hello.is_bytes && Refusal::CODES.contains(&code));
-    if !is_refusal && !hello.rejected.iter().any(|(declared, _)| declared == code) {
+    if !is_refusal && !has_code(&hello.rejected, code) {
         return Err(undeclared(code));
     }
     Ok(Stopped::Rejected(code.into(), message))
+}
+
+fn has_code(declared: &[(String, Vec<String>)], code: &str) -> bool {
+    declared.iter().any(|(declared, _)| declared == code)
 }
 
 fn undeclared(code: &str) -> String {
@@ -300,7 +304,7 @@ pub(crate) fn read_step(mut step: JsonNode, hello: &Hello) -> Result<StepAnswer,
     let to = ShownTo::read(step.field("to"))?;
     if let Some(code) = step.field("ignored") {
         let code = code.text().ok_or("the code of an ignored command is no text")?;
-        if !hello.ignored.iter().any(|(declared, _)| declared == code) {
+        if !has_code(&hello.ignored, code) {
             return Err(undeclared(code));
         }
         let text = step.text_in("text").map(in_one_line);
@@ -318,7 +322,7 @@ pub(crate) fn read_effects(step: &JsonNode, hello: &Hello) -> Result<Vec<Referee
     // A referee that offers `show` may answer with texts now, and with the effects then.
     if step.field("effects").is_none() && hello.can("show") {
         let to = if hello.secrets == Secrecy::Closed { ShownTo::GiverAlone } else { ShownTo::All };
-        for text in texts.unwrap_or_default() {
+        for text in step.items_in("texts") {
             let text = effect_text(text.text().ok_or("the text of an effect is no text")?)?;
             read.push(RefereeEffect { text, node: None, to: to.clone() });
         }

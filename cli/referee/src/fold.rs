@@ -71,7 +71,7 @@ pub(crate) fn ask_to_fold(
             return Err(NoAnswer::broke("a step that was applied has no `state`"));
         }
         // A state or status that a step omits is the one before the step.
-        let before = folded.last().map_or(before, |last| &last.after);
+        let before = end_of(&folded, before);
         let after = Reached {
             state: step.state.unwrap_or_else(|| before.state.clone()),
             status: step.status.unwrap_or_else(|| before.status.clone()),
@@ -79,11 +79,16 @@ pub(crate) fn ask_to_fold(
         let rolled = step.rolled.or_else(|| command.roll.clone());
         folded.push(FoldedEntry { became: step.became, to: step.to, after, rolled });
     }
-    let last = folded.last().map_or(before, |last| &last.after);
+    let last = end_of(&folded, before);
     if last.state.difference(&answer.state).is_some() {
         return Err(NoAnswer::broke("the state after all entries is not the state after the last one"));
     }
     Ok(FoldedEntries { entries: folded, stop: answer.stop })
+}
+
+/// Returns the state after these entries, which were folded from `before`.
+pub(crate) fn end_of<'a>(folded: &'a [FoldedEntry], before: &'a Reached) -> &'a Reached {
+    folded.last().map_or(before, |last| &last.after)
 }
 
 /// Returns why turnfold itself refuses an entry, whatever the referee answers (RF-8).
@@ -316,7 +321,7 @@ impl<'a> Batch<'a> {
                     Ok(Err(no)) => return Err(decode_error(&no)),
                     Err(stop) => self.referee.stop(&stop),
                 };
-            let listed = answer.list().unwrap_or_default();
+            let listed = answer.items();
             if listed.is_empty() || listed.len() > rest.len() {
                 self.referee.broke("it shows another number of entries than it folded");
             }

@@ -79,7 +79,11 @@ impl ModuleFolders {
     /// # Errors
     /// A folder that cannot be listed, or a file that cannot be read.
     pub fn files(&self) -> io::Result<Vec<ModuleFile>> {
-        self.paths()?.iter().map(|path| self.read(path)).collect()
+        let mut files = Vec::new();
+        for path in self.paths()? {
+            files.push(self.read(&path)?);
+        }
+        Ok(files)
     }
 
     /// Lists the same files without reading them.
@@ -240,7 +244,11 @@ pub fn read_module(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Lists the files of folders that should be modules; a folder that cannot be listed has none.
 fn paths_in_all(folders: &[PathBuf]) -> Vec<PathBuf> {
-    folders.iter().flat_map(|folder| paths(folder).unwrap_or_default()).collect()
+    let mut all = Vec::new();
+    for folder in folders {
+        all.extend(paths(folder).unwrap_or_default());
+    }
+    all
 }
 
 fn paths(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -248,8 +256,13 @@ fn paths(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         listed => listed?,
     };
-    let mut paths = listed.map(|file| Ok(file?.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+    let mut paths = Vec::new();
+    for file in listed {
+        let path = file?.path();
+        if path.extension().is_some_and(|ending| ending == ENDING) {
+            paths.push(path);
+        }
+    }
     paths.sort();
     Ok(paths)
 }

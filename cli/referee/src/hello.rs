@@ -103,7 +103,7 @@ fn text(answer: &JsonNode, field: &str) -> Result<String, String> {
 
 fn words(answer: &JsonNode, field: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
-    for word in answer.list_in(field).unwrap_or_default() {
+    for word in answer.items_in(field) {
         let Some(word) = word.text() else { return Err(format!("its `{field}` is no list of text")) };
         words.push(in_one_line(word));
     }
@@ -117,7 +117,7 @@ fn codes(answer: &JsonNode, field: &str) -> Result<Vec<(String, Vec<String>)>, S
     for (code, rules) in listed {
         laws::snake_case(code)?;
         let mut ids = Vec::new();
-        for id in rules.list().unwrap_or_default() {
+        for id in rules.items() {
             let Some(id) = id.text() else { return Err(format!("the rules of `{code}` are no ids")) };
             laws::rule_id(id)?;
             ids.push(id.to_owned());

@@ -98,6 +98,15 @@ impl JsonNode {
         self.field(name)?.list()
     }
 
+    /// Returns the elements of a list; none of anything else.
+    pub(crate) fn items(&self) -> &[Self] {
+        self.list().unwrap_or_default()
+    }
+
+    pub(crate) fn items_in(&self, name: &str) -> &[Self] {
+        self.list_in(name).unwrap_or_default()
+    }
+
     /// Takes a member out of an object, even if it is `null`, which has a meaning in a state.
     pub(crate) fn take(&mut self, name: &str) -> Option<Self> {
         let Self::Object(members) = self else { return None };
@@ -113,7 +122,11 @@ impl JsonNode {
                     value.drop_nulls();
                 }
             }
-            Self::List(elements) => elements.iter_mut().for_each(Self::drop_nulls),
+            Self::List(elements) => {
+                for element in elements {
+                    element.drop_nulls();
+                }
+            }
             _ => {}
         }
     }
@@ -275,7 +288,10 @@ impl JsonNode {
                 None
             }
             (Self::Object(here), Self::Object(there)) => {
-                let keys: BTreeSet<&str> = here.iter().chain(there).map(|(key, _)| key.as_str()).collect();
+                let mut keys = BTreeSet::new();
+                for (key, _) in here.iter().chain(there) {
+                    keys.insert(key.as_str());
+                }
                 for key in keys {
                     let found = match (member(here, key), member(there, key)) {
                         (Some(here), Some(there)) => here.difference(there),
@@ -314,7 +330,7 @@ impl JsonDifference {
     }
 }
 
-fn member<'a>(members: &'a [(String, JsonNode)], name: &str) -> Option<&'a JsonNode> {
+pub(crate) fn member<'a>(members: &'a [(String, JsonNode)], name: &str) -> Option<&'a JsonNode> {
     Some(&members.iter().find(|(key, _)| key == name)?.1)
 }
 
@@ -360,7 +376,7 @@ impl<'a> Parser<'a> {
         while !self.ends(b'}') {
             let key = self.string()?;
             self.skip_blanks();
-            self.rest = self.rest.get(1..).unwrap_or_default();
+            self.skip(1);
             let length = self.path.len();
             self.path += &pointer("", &key);
             let value = self.value()?;
@@ -398,7 +414,7 @@ impl<'a> Parser<'a> {
     }
 
     fn enter(&mut self) -> Result<(), String> {
-        self.rest = self.rest.get(1..).unwrap_or_default();
+        self.skip(1);
         self.depth += 1;
         if self.depth > DEPTH_MAX + 1 {
             let path: String = self.path.chars().take(60).collect();
@@ -415,7 +431,7 @@ impl<'a> Parser<'a> {
             if next != Some(close) && next != Some(b',') {
                 return next.is_none();
             }
-            self.rest = self.rest.get(1..).unwrap_or_default();
+            self.skip(1);
             if next == Some(close) {
                 return true;
             }
@@ -449,8 +465,12 @@ impl<'a> Parser<'a> {
     }
 
     fn word(&mut self, word: &str, node: JsonNode) -> JsonNode {
-        self.rest = self.rest.get(word.len()..).unwrap_or_default();
+        self.skip(word.len());
         node
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
     fn skip_blanks(&mut self) {

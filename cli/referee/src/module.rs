@@ -100,7 +100,8 @@ fn read(answer: &[u8]) -> Result<JsonNode, String> {
 impl Drop for Module {
     fn drop(&mut self) {
         let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let bytes = idle.iter().map(Instance::memory_bytes).sum();
-        ALL_IDLE_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        for instance in idle {
+            ALL_IDLE_BYTES.fetch_sub(instance.memory_bytes(), Ordering::Relaxed);
+        }
     }
 }

@@ -11,10 +11,10 @@ use turnfold_core::{Malformed, Seat, SetupError};
 
 use crate::answers::{PLAYERS_MAX, RefereeStatus, StepAnswer, Stopped, read_step};
 use crate::command::{LoggedCommand, is_plain};
-use crate::fold::{FoldedEntries, FoldedEntry};
+use crate::fold::{FoldedEntries, FoldedEntry, end_of};
 use crate::held::{HeldState, Reached};
 use crate::hello::Secrecy;
-use crate::json::{JsonNode, pointer, sent_text, unescaped};
+use crate::json::{JsonNode, member, pointer, sent_text, unescaped};
 use crate::referee::Referee;
 use crate::rules::setup_of;
 use crate::setup;
@@ -189,7 +189,7 @@ pub(crate) fn command_of(shown: &str, record: JsonNode) -> LoggedCommand {
 pub(crate) fn fold(referee: &Referee, before: &Reached, entries: &[(Seat, LoggedCommand)]) -> FoldedEntries {
     let mut folded = FoldedEntries { entries: Vec::with_capacity(entries.len()), stop: None };
     for (_, command) in entries {
-        let before = folded.entries.last().map_or(before, |last| &last.after);
+        let before = end_of(&folded.entries, before);
         match fold_one(referee, before, command) {
             Ok(entry) => folded.entries.push(entry),
             Err(why) => {
@@ -255,14 +255,14 @@ fn compare(before: &JsonNode, after: &JsonNode, path: &str, changes: &mut Vec<Js
         }
         (JsonNode::Object(old), JsonNode::Object(new)) if keys_follow(old, new) => {
             for (key, _) in old {
-                if !new.iter().any(|(kept, _)| kept == key) {
+                if member(new, key).is_none() {
                     changes.push(JsonNode::List(vec![JsonNode::Text(pointer(path, key))]));
                 }
             }
             for (key, now) in new {
                 let path = pointer(path, key);
-                match old.iter().find(|(known, _)| known == key) {
-                    Some((_, old)) => compare(old, now, &path, changes),
+                match member(old, key) {
+                    Some(old) => compare(old, now, &path, changes),
                     None => changes.push(JsonNode::List(vec![JsonNode::Text(path), now.clone()])),
                 }
             }
@@ -275,7 +275,7 @@ fn compare(before: &JsonNode, after: &JsonNode, path: &str, changes: &mut Vec<Js
 fn keys_follow(old: &[(String, JsonNode)], new: &[(String, JsonNode)]) -> bool {
     let mut first = new.iter();
     for (key, _) in old {
-        if new.iter().any(|(other, _)| other == key)
+        if member(new, key).is_some()
             && let Some((next, _)) = first.next()
             && next != key
         {

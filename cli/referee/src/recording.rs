@@ -127,7 +127,8 @@ impl MatchReader {
         known_fields(&line, &FIRST)?;
         let state = line.take("state");
         let status = line.take("status");
-        let title = line.take("title");
+        let title = line.text_in("title").unwrap_or_default().to_owned();
+        line.take("title");
         let drop = paths(line.take("drop").as_ref())?;
         paths(line.field("ignore"))?;
         // Read the setup from TOML, so that it has the same bytes as after an import from a replay file.
@@ -135,12 +136,12 @@ impl MatchReader {
         let RefereeState { referee, now: start, .. } =
             recorded::begin(&setup).map_err(|error| error.to_string())?;
         let mut players = Vec::new();
-        for name in line.list_in("players").unwrap_or_default() {
+        for name in line.items_in("players") {
             players.push(name.text().unwrap_or_default().to_owned());
         }
         let mut reader = Self {
             setup: setup.as_sent().into_bytes(),
-            title: title.as_ref().and_then(JsonNode::text).unwrap_or_default().into(),
+            title,
             players,
             drop,
             referee,
@@ -332,7 +333,8 @@ impl MatchReader {
 
 fn paths(listed: Option<&JsonNode>) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
-    for path in listed.and_then(JsonNode::list).unwrap_or_default() {
+    let Some(listed) = listed else { return Ok(paths) };
+    for path in listed.items() {
         let path = path.text().ok_or("`drop` and `ignore` are lists of paths such as \"/clock\"")?;
         paths.push(path.to_owned());
     }

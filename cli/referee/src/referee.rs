@@ -104,7 +104,7 @@ impl Referee {
             Err(no) => self.broke(no.canonical()),
         };
         let mut commands = Vec::new();
-        for mut node in answer.list().unwrap_or_default().iter().cloned() {
+        for mut node in answer.items().iter().cloned() {
             if let Some(no) = node.take("no") {
                 commands.push(Err(no));
                 continue;

@@ -136,11 +136,11 @@ impl AnyRules for RefereeRules {
     }
 
     fn ignored_codes(&self) -> Vec<&str> {
-        self.hello().ignored.iter().map(|(code, _)| code.as_str()).collect()
+        codes(&self.hello().ignored)
     }
 
     fn rejected_codes(&self) -> Vec<&str> {
-        self.hello().rejected.iter().map(|(code, _)| code.as_str()).collect()
+        codes(&self.hello().rejected)
     }
 
     fn read_setup(&self, toml: &str) -> Result<Vec<u8>, SetupError> {
@@ -221,4 +221,8 @@ impl AnyRules for RefereeRules {
         let reached = Reached { state: held, status };
         Ok(Box::new(RefereeState::new(self.referee.clone(), reached, rolls, checked)))
     }
+}
+
+fn codes(declared: &[(String, Vec<String>)]) -> Vec<&str> {
+    declared.iter().map(|(code, _)| code.as_str()).collect()
 }

@@ -21,7 +21,7 @@ use crate::command::LoggedCommand;
 use crate::fold::{FoldAudience, ask_to_fold, fold, refusal};
 use crate::held::{HeldState, Reached};
 use crate::hello::{Secrecy, refused_setup, seat as read_seat};
-use crate::json::{JsonNode, json_of, sent_text};
+use crate::json::{JsonNode, json_of, member, sent_text};
 use crate::laws;
 use crate::recorded;
 use crate::referee::Referee;
@@ -156,8 +156,10 @@ impl RefereeState {
         };
         let mut listed = self.asked.listed.borrow_mut();
         for asked in seats {
-            let nodes = answer.list_in(asked.name()).unwrap_or_default();
-            let mut commands: Vec<Listed> = nodes.iter().map(|node| self.read_listed(node)).collect();
+            let mut commands = Vec::new();
+            for node in answer.items_in(asked.name()) {
+                commands.push(self.read_listed(node));
+            }
             if op == "legal" {
                 // Engines may list the same moves in another order in another process (RF-6).
                 commands.sort_by(|one, other| one.text.cmp(&other.text));
@@ -481,7 +483,7 @@ impl AnyState for RefereeState {
         let Some(view) = self.view_node(viewer) else { return json_of(&format!("{{{name}}}")) };
         match view.members() {
             Some([]) => json_of(&format!("{{{name}}}")),
-            Some(members) if !members.iter().any(|(key, _)| key == "ruleset") => {
+            Some(members) if member(members, "ruleset").is_none() => {
                 json_of(&format!("{{{name},{}", self.text_of(&view).trim_start_matches('{')))
             }
             _ => json_of(&format!("{{{name},\"view\":{}}}", self.text_of(&view))),
@@ -571,7 +573,7 @@ impl RefereeState {
         let args = format!("{{\"state\":{},\"commands\":[{}]}}", self.sent(), sent.join(","));
         let mut targets = BTreeMap::new();
         let Ok(answer) = self.referee.ask("targets", &args) else { return targets };
-        for (command, listed) in commands.into_iter().zip(answer.list().unwrap_or_default()) {
+        for (command, listed) in commands.into_iter().zip(answer.items()) {
             match serde_json::from_str(&listed.canonical()) {
                 Ok(read) => targets.insert(command, read),
                 Err(error) => self.referee.broke(format!("its targets cannot be read: {error}")),
