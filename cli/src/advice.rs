@@ -213,8 +213,8 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::ConcealedEntry { .. } => "the host can see which".into(),
         E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
         E::Untrue { file, .. } if file != "<stdin>" => format!("`turnfold check {file}` explains it"),
-        E::Concealed(_) => "leave out `--as`".into(),
-        E::NoView(_) => {
+        E::Concealed { .. } => "leave out `--as`".into(),
+        E::NoView { .. } => {
             "a referee that keeps secrets offers `see`, a recording says `\"secrets\":\"none\"`; see `turnfold help referees`".into()
         }
         E::OtherSeat(_) => "leave out `--seat` or the command".into(),

@@ -8,7 +8,7 @@ use std::path::{self, Path, PathBuf};
 use turnfold_history::ReplayError;
 use turnfold_history::input::{InputError, Limits, is_page};
 pub(crate) use turnfold_history::input::{input_name, is_standard};
-use turnfold_history::session::{ScriptCommand, parse};
+use turnfold_history::session::ScriptCommand;
 use turnfold_history::tfl::{PageError, replay_bytes};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
@@ -230,7 +230,7 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure>
 }
 
 pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptCommand>, Failure> {
-    Ok(parse(&read_script_text(path)?))
+    Ok(ScriptCommand::each_in(&read_script_text(path)?).collect())
 }
 
 pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn lines_are_named_by_their_script() {
-        let line = &parse("# head\n\np1: tap 1,2\n")[0];
+        let line = &ScriptCommand::each_in("# head\n\np1: tap 1,2\n").next().unwrap();
         assert_eq!(place_in_script(line, Some(&"s.txt".into())).as_deref(), Some("s.txt:3"));
         assert_eq!(place_in_script(line, Some(&"-".into())).as_deref(), Some("<stdin>:3"));
     }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, strong};
 
-const FENCE: &str = "```";
+pub(crate) const FENCE: &str = "```";
 
 pub(crate) const GROUPS: [(&str, &[&str]); 9] = [
     ("Play", &["new", "play", "simulate", "show", "legal", "ask", "rules", "game"]),

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 use similar::get_close_matches;
-use turnfold_history::rulebook::{FENCE, LISTS, marker_length, sections};
+use turnfold_history::rulebook::{LISTS, marker_length, sections};
 
+use crate::guides::FENCE;
 use crate::output::{Line, dim, plain, strong};
 
 const WIDTH: usize = 80;

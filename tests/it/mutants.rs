@@ -18,7 +18,6 @@ use turnfold_games::hexcapture::Hexcapture;
 use turnfold_games::initiative::{self, Initiative};
 use turnfold_games::lifecycle::Lifecycle;
 use turnfold_history::compare::DivergenceKind;
-use turnfold_history::golden::{bless, check_replay};
 use turnfold_history::tfl::{self, ReplayLine};
 
 use altered::{Alteration, Altered};
@@ -185,7 +184,7 @@ fn blessed_by(rules: &Arc<dyn AnyRules>, golden: &str) -> String {
     let mut replay = tfl::read("golden", golden.as_bytes(), &registry).unwrap();
     replay.lines.retain(|line| !matches!(line, ReplayLine::Attempt(_)));
     loop {
-        match bless(&replay) {
+        match replay.bless() {
             Ok(blessed) => return blessed.to_string(),
             Err(_) => drop(replay.lines.pop().unwrap()),
         }
@@ -349,7 +348,7 @@ fn check_under(
     let registry = turnfold_games::standard().replacing(rules.clone());
     let replay = tfl::read("x.tfl", text.as_bytes(), &registry).unwrap();
     STARTS.set(0);
-    let mismatch = check_replay(&replay).unwrap().difference?;
+    let mismatch = replay.check().unwrap().difference?;
     let lines: Vec<String> = mismatch.lines().iter().map(ToString::to_string).collect();
     Some((mismatch.kind(), mismatch.divergence.subject.seq(), lines.join("\n")))
 }
@@ -383,7 +382,7 @@ fn a_command_that_is_not_written_canonically_differs_before_its_outcome_does() {
         fs::read_to_string(workspace().join("replays/hexcapture/capture-at-each-distance.tfl")).unwrap();
     let text = golden.replacen(" move n => ", " move 0 => x", 1);
     let replay = tfl::read("x.tfl", text.as_bytes(), &turnfold_games::standard()).unwrap();
-    let mismatch = check_replay(&replay).unwrap().difference.unwrap();
+    let mismatch = replay.check().unwrap().difference.unwrap();
     let found = (mismatch.kind(), mismatch.divergence.expected(), mismatch.divergence.computed.to_string());
     assert_eq!(found, (DivergenceKind::NotCanonical, "move 0".into(), "move n".into()));
     assert!(mismatch.title().ends_with("command differs from its canonical form"));

@@ -7,9 +7,8 @@ mod impact;
 mod migration;
 pub(crate) mod outcomes;
 
-pub use diff::{Comparison, DiffStat, Ignored, Side, StatesPart, compare, records_of};
-pub use difference::{Difference, view_of};
+pub use diff::{Comparison, DiffStat, Ignored, Side, StatesPart, compare};
+pub use difference::Difference;
 pub use divergence::{Claim, Divergence, DivergenceKind, Subject};
 pub use impact::{FirstDifference, RecordedLog};
 pub use migration::MigratedMatch;
-pub use outcomes::changed_claims;

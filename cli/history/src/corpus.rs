@@ -6,4 +6,4 @@ mod table;
 mod wilson;
 
 pub use statistics::{GroupStatistics, GroupedCounts, Grouping};
-pub use table::{TableKind, TableRow, write_csv, write_csv_header};
+pub use table::{TableKind, TableRow};

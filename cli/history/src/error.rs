@@ -16,10 +16,7 @@ use crate::session::script::OtherSeat;
 use crate::text::quoted_list;
 use crate::tfl::TflError;
 use crate::tfl::in_page::PageError;
-use crate::viewer::{Concealed, NoView, NotOfSeat, Viewer};
-
-/// The advice for a module that is missing.
-pub const PUT_MODULE: &str = "put its file into `modules/` of the store, or name its folder with `--modules`";
+use crate::viewer::Viewer;
 
 /// An error of a history.
 #[derive(Debug, thiserror::Error)]
@@ -166,14 +163,27 @@ pub enum ReplayError {
         what: String,
     },
     /// Something that only the host may see.
-    #[error(transparent)]
-    Concealed(#[from] Concealed),
+    #[error("{what}, which {viewer} may not see")]
+    Concealed {
+        /// What was asked for.
+        what: &'static str,
+        /// Who asked.
+        viewer: Viewer,
+    },
     /// A game that does not define what a viewer may see.
-    #[error(transparent)]
-    NoView(#[from] NoView),
-    /// A replay file for another seat.
-    #[error(transparent)]
-    NotOfSeat(#[from] NotOfSeat),
+    #[error("the game does not define what {viewer} may see")]
+    NoView {
+        /// The viewer.
+        viewer: Viewer,
+    },
+    /// A replay file for one seat, but another viewer asks for it.
+    #[error("expected what `{viewer}` may know, found what `{of}` may know")]
+    NotOfSeat {
+        /// The viewer for whom the file was written.
+        of: Viewer,
+        /// Who asks.
+        viewer: Viewer,
+    },
     /// A match that cannot be written for one seat, because without the concealed entries its rules show that seat
     /// something else.
     #[error("`{history}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
@@ -271,6 +281,10 @@ impl From<Malformed> for ReplayError {
 }
 
 impl ReplayError {
+    /// The advice for a module that is missing.
+    pub const PUT_MODULE: &str =
+        "put its file into `modules/` of the store, or name its folder with `--modules`";
+
     /// Returns the error for a setup that the rules of its history refuse.
     #[must_use]
     pub fn broken_setup(name: &SourceName, cause: SetupError) -> Self {
@@ -297,7 +311,7 @@ impl ReplayError {
             Self::Condition(error) => error.advice(),
             Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
             Self::NoModule { cause, .. } => Some(match &**cause {
-                NoRules::NoModule { .. } => PUT_MODULE.into(),
+                NoRules::NoModule { .. } => Self::PUT_MODULE.into(),
                 NoRules::NotPassed { .. } => "a check of the module runs them".into(),
                 NoRules::NoReferee { .. } => "name the program that knows the rules".into(),
                 NoRules::ModuleAndReferee { .. } => "name one of the two only".into(),

@@ -19,12 +19,12 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, R
 use turnfold_store::{Genesis, Log, StoreReader};
 
 use crate::error::ReplayError;
-use crate::history::entry::{LogEntry, logged};
+use crate::history::entry::LogEntry;
 use crate::history::revision::{FileName, Revision, SourceName};
 use crate::input::Limits;
 
 use crate::tfl::{Replay, ReplayOrigin, SeenBy};
-use crate::viewer::{NotOfSeat, Viewer};
+use crate::viewer::Viewer;
 
 /// Where histories are read from: rulesets, a store and replay files.
 pub trait Sources {
@@ -88,7 +88,7 @@ impl History {
                 let history = Self::load_also_seen(name, sources)?;
                 let of = Viewer::HOST.narrowed(history.view)?;
                 if !of.sees_all() {
-                    return Err(NotOfSeat { of, viewer: Viewer::HOST }.into());
+                    return Err(ReplayError::NotOfSeat { of, viewer: Viewer::HOST });
                 }
                 Ok(history)
             }
@@ -193,7 +193,7 @@ impl History {
     /// Returns the entries in the form that the fold takes.
     #[must_use]
     pub fn logged(&self) -> Vec<Logged<'_>> {
-        logged(&self.entries)
+        LogEntry::all_logged(&self.entries)
     }
 
     /// Returns the state before the first entry.

@@ -25,8 +25,7 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//! use turnfold_history::golden::bless;
-//! use turnfold_history::search::{Bisection, Question, bisect};
+//!//! use turnfold_history::search::{Bisection, Question, bisect};
 //! use turnfold_history::{History, ReplayError, SeatHistory, Viewer, tfl};
 //!
 //! let script = b"turnfold replay 2
@@ -40,7 +39,7 @@
 //! 1 host roll 1 2 3 4
 //! ";
 //! // Read a replay file, strictly, and fill in what the rules compute.
-//! let replay = bless(&tfl::read("duel.tfl", script, &turnfold_games::standard())?)?;
+//! let replay = tfl::read("duel.tfl", script, &turnfold_games::standard())?.bless()?;
 //! let entry = replay.entries().next().expect("there is one");
 //! assert!(entry.to_string().starts_with("1 host roll 1 2 3 4 => rolled p1=3 p2=7; "));
 //!
@@ -77,22 +76,19 @@ mod viewer;
 #[cfg(test)]
 mod example;
 
-pub use error::{PUT_MODULE, ReplayError};
+pub use error::ReplayError;
 pub use fault::catch;
 pub use golden::check::check;
 pub use history::branch_order::in_order;
-pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash, logged, stored};
+pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use history::import::Imported;
-pub use history::links::{Parting, QuotedFinding, QuotedLink, compare_links};
+pub use history::links::{Parting, QuotedFinding, QuotedLink};
 pub use history::record::{Detail, LoggedRecord, Record};
-pub use history::revision::{
-    EntryName, FileName, RangeName, Revision, SourceName, new_match_name, shell_path,
-};
+pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use history::seeds::with_seeds;
-pub use history::snapshots::{Passed, keep_snapshots};
+pub use history::snapshots::Passed;
 pub use history::source::{HistorySource, Tail};
-pub use history::written::write_replay;
 pub use history::{History, Sources, distrusted, find_rules, recorded_rules, require_rules, rules_of};
+pub use viewer::Viewer;
 pub use viewer::seat_history::{MatchStanding, SeatHistory};
 pub use viewer::viewed_entry::ViewedEntry;
-pub use viewer::{Concealed, NoView, NotOfSeat, Viewer, is_open_setup};

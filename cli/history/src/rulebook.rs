@@ -7,8 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The mark before and after a block of code.
-pub const FENCE: &str = "```";
+const FENCE: &str = "```";
 
 /// The sections that are lists: the heading, the name of an item's key in JSON, and the meanings of the notes after it.
 pub const LISTS: [(&str, &str, &[&str]); 4] = [

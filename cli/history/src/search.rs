@@ -12,6 +12,6 @@ pub use bisect::{Bisection, EarlierSpell, Flip, Judgment, Question, RUN, bisect}
 pub use blame::{Blamed, FieldChange, blame};
 pub use condition::{Condition, ConditionError, Survey};
 pub use find::{FoundEntry, Pattern, Wanted, find};
-pub use path::{Lost, check_path, name_like};
-pub use shrink::{Least, Progress, Shrinking, shrink, shrink_failing};
+pub use path::{Lost, name_like};
+pub use shrink::{Least, Shrinking, shrink, shrink_failing};
 pub use stepper::{SearchDirection, Stepper, StepperEntry};

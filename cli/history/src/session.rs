@@ -4,7 +4,7 @@ pub(crate) mod play;
 pub(crate) mod script;
 
 pub use play::{AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall};
-pub use script::{OtherSeat, ScriptCommand, ScriptCommands, lines_of, parse};
+pub use script::{OtherSeat, ScriptCommand, ScriptCommands};
 
 use std::io;
 
@@ -15,7 +15,6 @@ use turnfold_core::{
 
 use crate::error::ReplayError;
 use crate::history::record::{Detail, Record};
-use crate::text::first_word;
 
 /// The source of a roll that falls due.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +36,6 @@ impl Roller {
             DicePolicy::Seeded(_) => Self::Seeded,
         }
     }
-}
-
-/// Returns `true` if a command records a roll. The command is the same in every ruleset.
-#[must_use]
-pub fn is_roll(command: &str) -> bool {
-    first_word(command) == "roll"
 }
 
 /// A match that is being played.
@@ -94,7 +87,7 @@ impl Session {
         alone: Option<Seat>,
         played: &mut Vec<Record>,
     ) -> Result<Result<(), Box<Record>>, ReplayError> {
-        if alone.is_none() && !is_roll(&given.command) {
+        if alone.is_none() && !ScriptCommand::is_roll(&given.command) {
             self.roll_due(played)?;
         }
         match self.submit_alone(given, alone) {

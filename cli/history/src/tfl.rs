@@ -17,7 +17,7 @@ pub use canonical::HeaderMark;
 pub use file::{Closing, Replay, ReplayLine, TflError};
 pub(crate) use fold::FoldObserver;
 pub use header::{Header, SeenBy};
-pub use in_page::{PAGE_VERSION, PageError, replay_bytes, replay_in};
+pub use in_page::{PageError, replay_bytes, replay_in};
 pub(crate) use long::LongReplay;
 pub(crate) use read::FIRST_WORDS;
 pub use read::{read, read_also_seen, read_any_version};

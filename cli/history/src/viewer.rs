@@ -19,7 +19,7 @@ use turnfold_core::{
 };
 
 use crate::error::ReplayError;
-use crate::history::entry::{LogEntry, logged};
+use crate::history::entry::LogEntry;
 use crate::history::revision::SourceName;
 use crate::tfl::SeenBy;
 
@@ -42,9 +42,9 @@ impl Viewer {
     /// Refuses something that shows everything, such as a whole replay file, to any viewer but the host.
     ///
     /// # Errors
-    /// [`Concealed`] with `what`, the refused thing as messages name it.
-    pub fn require_all(self, what: &'static str) -> Result<(), Concealed> {
-        if self.sees_all() { Ok(()) } else { Err(Concealed { what, viewer: self }) }
+    /// [`ReplayError::Concealed`] with `what`, the refused thing as messages name it.
+    pub fn require_all(self, what: &'static str) -> Result<(), ReplayError> {
+        if self.sees_all() { Ok(()) } else { Err(ReplayError::Concealed { what, viewer: self }) }
     }
 
     /// Returns `true` if a match of these players has a view for this viewer: the host, a spectator or one of the
@@ -58,12 +58,12 @@ impl Viewer {
     }
 
     /// Returns the viewer for a history. A history for one seat is viewed as that seat, which sees everything in it.
-    pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, NotOfSeat> {
+    pub(crate) fn narrowed(self, view: Option<SeenBy>) -> Result<Self, ReplayError> {
         let Some(SeenBy { perspective, .. }) = view else { return Ok(self) };
         if self.sees_all() || self.0 == perspective {
             return Ok(Self(perspective));
         }
-        Err(NotOfSeat { of: Self(perspective), viewer: self })
+        Err(ReplayError::NotOfSeat { of: Self(perspective), viewer: self })
     }
 
     /// Returns the viewer of a seat.
@@ -85,10 +85,10 @@ impl Viewer {
     /// Requires that the rules define what this viewer may see of a state.
     ///
     /// # Errors
-    /// [`NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that has
+    /// [`ReplayError::NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that has
     /// secrets.
-    pub(crate) fn require_view(self, state: &dyn AnyState) -> Result<(), NoView> {
-        if state.has_view(self.0) { Ok(()) } else { Err(NoView { viewer: self }) }
+    pub(crate) fn require_view(self, state: &dyn AnyState) -> Result<(), ReplayError> {
+        if state.has_view(self.0) { Ok(()) } else { Err(ReplayError::NoView { viewer: self }) }
     }
 
     /// Returns the view of a state as JSON.
@@ -209,8 +209,8 @@ impl Viewer {
             }
         };
         match end {
-            Some(end) => state.fold_as_at(self.0, end, &logged(entries), dice, observe),
-            None => self.fold(state, &logged(entries), dice, observe),
+            Some(end) => state.fold_as_at(self.0, end, &LogEntry::all_logged(entries), dice, observe),
+            None => self.fold(state, &LogEntry::all_logged(entries), dice, observe),
         }
     }
 
@@ -221,30 +221,6 @@ impl Viewer {
         }
         ReplayError::ConcealedEntry { history: name.clone() }
     }
-}
-
-/// A replay file for one seat, but another viewer asks for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected what `{viewer}` may know, found what `{of}` may know")]
-pub struct NotOfSeat {
-    pub(crate) of: Viewer,
-    pub(crate) viewer: Viewer,
-}
-
-/// Something that only the host may see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}, which {viewer} may not see")]
-pub struct Concealed {
-    /// What was asked for, as messages name it.
-    pub(crate) what: &'static str,
-    pub(crate) viewer: Viewer,
-}
-
-/// A game that does not define what a viewer may see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the game does not define what {viewer} may see")]
-pub struct NoView {
-    pub(crate) viewer: Viewer,
 }
 
 impl fmt::Display for Viewer {
@@ -261,21 +237,23 @@ impl FromStr for Viewer {
     }
 }
 
-/// Returns `true` if a setup conceals nothing from a viewer, who may then have all of it.
-///
-/// This is so if the viewer would be given the same setup, or another spelling of it. Another spelling starts the very
-/// same state, so none of its values replaces a secret.
-///
-/// # Errors
-/// [`SetupError`] if the rules refuse the setup.
-pub fn is_open_setup(
-    rules: &dyn AnyRules,
-    setup: &[u8],
-    now: &dyn AnyState,
-    viewer: Viewer,
-) -> Result<bool, SetupError> {
-    let seen = now.setup_seen(setup, viewer.0)?;
-    Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
+impl Viewer {
+    /// Returns `true` if a setup conceals nothing from this viewer, who may then have all of it.
+    ///
+    /// This is so if the viewer would be given the same setup, or another spelling of it. Another spelling starts the very
+    /// same state, so none of its values replaces a secret.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the rules refuse the setup.
+    pub fn may_have_setup(
+        self,
+        rules: &dyn AnyRules,
+        setup: &[u8],
+        now: &dyn AnyState,
+    ) -> Result<bool, SetupError> {
+        let seen = now.setup_seen(setup, self.0)?;
+        Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
+    }
 }
 
 /// Returns the form of a question with arguments that begins with `word`. `known` lists the forms in backticks.

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{AskedSeats, Command, PlayCount, RefusalCode, Secret};
 use turnfold_core::{AnyRules, AnyState, Digest, Seat};
-use turnfold_history::session::is_roll;
+use turnfold_history::session::ScriptCommand;
 use turnfold_history::{History, HistorySource, Record};
 use turnfold_store::{BranchInfo, BranchName, Entry, NewEntries, PackedEntries, Seq, StoreError};
 
@@ -187,7 +187,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         self.game.take(&step.0)?;
         let mut played = Vec::new();
         for (entry, command) in step.0.iter().zip(step.commands(&*self.host.game.rules)?) {
-            let is_roll = is_roll(&command);
+            let is_roll = ScriptCommand::is_roll(&command);
             if is_roll {
                 let values: Vec<i32> = command.split(' ').filter_map(|word| word.parse().ok()).collect();
                 self.dice.borrow_mut().pass(&values)?;
@@ -222,7 +222,7 @@ impl TurnExecution<'_, '_, '_, '_, '_> {
         self.report.played.push(PlayedStep { branch: self.branch.clone(), first: before + 1, last });
         let mut played = Vec::new();
         for (seq, record) in (before + 1..).zip(records) {
-            played.push(PlayedEntry { seq, is_roll: is_roll(&record.command) });
+            played.push(PlayedEntry { seq, is_roll: ScriptCommand::is_roll(&record.command) });
         }
         Ok(played)
     }
@@ -439,7 +439,7 @@ impl TurnEntries {
 
     fn ends_round(&self, rules: &dyn AnyRules) -> Result<bool, MailError> {
         for (entry, command) in self.0.iter().zip(self.commands(rules)?) {
-            if entry.seat == Seat::Host && !is_roll(&command) {
+            if entry.seat == Seat::Host && !ScriptCommand::is_roll(&command) {
                 return Ok(true);
             }
         }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use turnfold_history::session::{Roller, ScriptCommand, Session};
-use turnfold_history::{Detail, Record, ReplayError, Viewer, stored};
+use turnfold_history::{Detail, LogEntry, Record, ReplayError, Viewer};
 
 /// The terms for what is played without an order (PM-37).
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,7 @@ impl<'a> GameTurn<'a> {
     /// # Errors
     /// [`ReplayError::BadEntry`] for an entry that the rules do not accept.
     pub fn take(&mut self, entries: &[Entry]) -> Result<(), ReplayError> {
-        self.state.fold(&stored(entries), &DicePolicy::Recorded, &mut |_| {})?;
+        self.state.fold(&LogEntry::stored(entries), &DicePolicy::Recorded, &mut |_| {})?;
         self.head += entries.len() as u64;
         Ok(())
     }

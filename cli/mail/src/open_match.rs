@@ -10,8 +10,8 @@ use turnfold_core::paper::MatchId;
 use turnfold_core::rules::desk::{self, Desk, Missed, Setup};
 use turnfold_core::trust::PrivateKey;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, DueRoll, Rules, Seat, SetupError};
-use turnfold_history::session::is_roll;
-use turnfold_history::{Viewer, is_open_setup};
+use turnfold_history::Viewer;
+use turnfold_history::session::ScriptCommand;
 use turnfold_store::{BranchName, Genesis, MatchName, Store, StoreError};
 
 use super::execute_turn::{Round, TurnEnd};
@@ -149,7 +149,7 @@ pub fn start_for_mail(
 ) -> Result<Box<dyn AnyState>, MailError> {
     let game = rules.start(setup)?;
     for seat in game.players() {
-        if !is_open_setup(rules, setup, game.as_ref(), Viewer::of(*seat))? {
+        if !Viewer::of(*seat).may_have_setup(rules, setup, game.as_ref())? {
             return Err(MailError::Unusable(format!(
                 "`{}` cannot be played by mail: its setup is in every bundle and would show {seat} secrets",
                 rules.name()
@@ -317,7 +317,7 @@ impl Trial<'_> {
         }
         let between = self.game.between(living, &[], !asked.is_empty(), self.rules)?;
         end.ends_round = between.ends_round;
-        let by_host = between.played.iter().filter(|record| !is_roll(&record.command)).count();
+        let by_host = between.played.iter().filter(|record| !ScriptCommand::is_roll(&record.command)).count();
         let together = self.terms.together;
         let round = Round::after(self.round.as_ref(), living, false, &end, together, self.game.state());
         let state = self.game.state();

@@ -14,7 +14,7 @@ use turnfold_core::rules::desk::{self, Command, Desk, Missed, Secret};
 use turnfold_core::text::number;
 use turnfold_core::trust::{Checkpoint, SignedNote, TrustPolicy, VerifierKey};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Digest, Logged, Outcome, Registry, Rules, Seat};
-use turnfold_history::{Revision, recorded_rules, rules_of, stored};
+use turnfold_history::{LogEntry, Revision, recorded_rules, rules_of};
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{AuditQuestion, AuditRow, HeldCheckpoint, RowName, RowResult};
 use turnfold_proof::bundle::sizes::BranchFinder;
@@ -351,7 +351,7 @@ impl<'a> ReceivedBundle<'a> {
         let rules = rules_of(&game.genesis, &revision, self.registry)?;
         let mut state = rules.start(&game.genesis.setup)?;
         let entries = self.entries(index, position.game_seq)?;
-        state.fold(&stored(&entries), &game.genesis.dice, &mut |_| {})?;
+        state.fold(&LogEntry::stored(&entries), &game.genesis.dice, &mut |_| {})?;
         Ok(Some(state))
     }
 

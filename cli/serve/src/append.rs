@@ -11,7 +11,7 @@ use turnfold_history::session::{
     AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RejectedCommand, RepeatedCall,
     Roller, ScriptCommand, ScriptCommands,
 };
-use turnfold_history::{Record, Revision, Viewer, keep_snapshots, require_rules};
+use turnfold_history::{HistorySource, Record, Revision, Viewer, require_rules};
 use turnfold_show::render::NothingPlayed;
 use turnfold_store::{
     BranchHead, BranchName, IdempotencyKey, MatchName, NewEntries, PackedEntries, StoreError,
@@ -308,7 +308,7 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     // The response does not wait for the snapshots.
     tokio::task::spawn_blocking(move || {
         app.guard(|| {
-            keep_snapshots(&revision, before, head, &app.world, &app.store);
+            HistorySource::keep_snapshots(&revision, before, head, &app.world, &app.store);
             Ok(())
         })
     });

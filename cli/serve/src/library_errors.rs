@@ -134,7 +134,7 @@ impl From<ReplayError> for Problem {
             E::NoEntry { .. } => ProblemCode::NoEntry,
             E::UnknownRuleset { .. } | E::OtherVersion { .. } => ProblemCode::NoRules,
             E::NoModule { .. } | E::Fault(_) => ProblemCode::Module,
-            E::OtherSeat(_) | E::Concealed(_) | E::NoView(_) => ProblemCode::Forbidden,
+            E::OtherSeat(_) | E::Concealed { .. } | E::NoView { .. } => ProblemCode::Forbidden,
             E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => {
                 ProblemCode::Setup
             }

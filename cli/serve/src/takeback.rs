@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use turnfold_core::Seat;
 use turnfold_core::rules::accord::{Command, Takeback};
-use turnfold_history::session::is_roll;
+use turnfold_history::session::ScriptCommand;
 use turnfold_history::{CommandForm, ReplayError, Revision, Viewer};
 use turnfold_mail::{MailError, MatchAccord};
 use turnfold_store::{BranchName, MatchName, StoreError};
@@ -312,7 +312,7 @@ fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiRe
             CommandForm::Text(text) => text,
         };
         // SV-63: players cannot take back a roll.
-        if is_roll(&text) {
+        if ScriptCommand::is_roll(&text) {
             return Err(Problem::content("dice fell after that; the host can take it back"));
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::{DicePolicy, DueRoll};
-use turnfold_history::session::{RejectedCommand, Roller, ScriptCommand, Session, is_roll};
+use turnfold_history::session::{RejectedCommand, Roller, ScriptCommand, Session};
 use turnfold_history::{Detail, History, LogEntry, Record, ReplayError, SeatHistory, Viewer};
 
 use crate::page::frames::{FrameDocument, FrameLimits};
@@ -65,7 +65,7 @@ pub fn try_out(
     let mut session = Session::new(state, DicePolicy::Recorded, roller, own_head + 1, detail);
     let mut played = Vec::new();
     for (index, line) in commands.iter().enumerate() {
-        if !is_roll(&line.command) {
+        if !ScriptCommand::is_roll(&line.command) {
             session.roll_due(&mut played)?;
         }
         match session.submit_alone(line, None) {

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use turnfold_core::{Digest, Outcome, Seat};
-use turnfold_history::compare::{Claim, Difference, Divergence, view_of};
-use turnfold_history::golden::{Amending, Amendment, ChangedRoll, amend, bless, bless_if_true};
+use turnfold_history::compare::{Claim, Difference, Divergence};
+use turnfold_history::golden::{Amending, Amendment, ChangedRoll};
 use turnfold_history::session::ScriptCommand;
 use turnfold_history::tfl::Replay;
-use turnfold_history::{EntryName, FileName, History, Record, Revision, SourceName, Sources, keep_snapshots};
+use turnfold_history::{
+    EntryName, FileName, History, HistorySource, Record, Revision, SourceName, Sources, Viewer,
+};
 use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
 
@@ -107,7 +109,7 @@ impl Args {
         };
         let rest = original.entries().filter(|entry| entry.seq >= *seq).count();
         let bar = progress(rest as u64, "playing again {bar:30} {pos}/{len} {eta}");
-        match amend(original, *seq, &change, self.seat, &mut || bar.inc(1))? {
+        match original.amend(*seq, &change, self.seat, &mut || bar.inc(1))? {
             Ok(amendment) => Ok(amendment),
             Err(record) => {
                 context.output.record(&record)?;
@@ -119,7 +121,7 @@ impl Args {
 
     fn write(&self, amendment: &Amendment, module: Option<Digest>, context: &Context) -> Result<(), Failure> {
         match (&self.entry.source, &self.branch, &self.output) {
-            (_, _, Some(path)) => files::write_whole(path, bless(&amendment.replay)?.to_string().as_bytes()),
+            (_, _, Some(path)) => files::write_whole(path, amendment.replay.bless()?.to_string().as_bytes()),
             (SourceName::Revision(Revision { match_name, branch: from, .. }), Some(branch), None) => {
                 let now = clock::now_ms()?;
                 let entries = amendment.entries.iter().filter_map(|entry| entry.to_store(now)).collect();
@@ -128,7 +130,13 @@ impl Args {
                 let before = self.entry.seq - 1;
                 store.create_branch(match_name, branch, from, before, entries)?;
                 let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-                keep_snapshots(&revision, before, amendment.head(), &context.workspace, &store);
+                HistorySource::keep_snapshots(
+                    &revision,
+                    before,
+                    amendment.head(),
+                    &context.workspace,
+                    &store,
+                );
                 Ok(())
             }
             _ => Err(Failure::usage("`amend` needs `--branch` or `--output`")),
@@ -154,7 +162,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             return Err(Failure::usage(format!("`{file}` is a file, it has no branches"))
                 .hint("name a new file with `--output`"));
         }
-        SourceName::File(FileName { path, .. }) => bless_if_true(&context.read_replay(path)?.whole()?)
+        SourceName::File(FileName { path, .. }) => context
+            .read_replay(path)?
+            .whole()?
+            .bless_if_true()
             .map_err(|error| Failure::undone(error, "nothing was written"))?,
     };
     let amendment = args.amend(&original, context)?;
@@ -269,8 +280,8 @@ impl Args {
 }
 
 fn state_differences(amendment: &Amendment) -> Vec<Difference> {
-    let before = view_of(amendment.before.as_ref(), Seat::Host);
-    Difference::between(&before, &view_of(amendment.after(), Seat::Host))
+    let before = Viewer::HOST.view(amendment.before.as_ref());
+    Difference::between(&before, &Viewer::HOST.view(amendment.after()))
 }
 
 fn add_rolls(rolls: &[ChangedRoll], lines: &mut Vec<Line>) {

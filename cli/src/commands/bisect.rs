@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use turnfold_history::search::{Bisection, Condition, EarlierSpell, Flip, Judgment, Question, RUN, bisect};
-use turnfold_history::{ReplayError, SourceName, Viewer};
+use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render;
 
 use crate::context::Context;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.run.is_some() {
-        args.viewer.require_all(RUN).map_err(ReplayError::from)?;
+        args.viewer.require_all(RUN)?;
     }
     let seat_history = histories::load(args.viewer, &args.source, context)?;
     let found = match (&args.when, &args.run) {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use turnfold_history::golden::{Change, RulesChange, bless};
+use turnfold_history::golden::{Change, RulesChange};
 use turnfold_history::input::Limits;
 use turnfold_history::tfl::{self, Replay};
 
@@ -199,7 +199,7 @@ impl Proposal {
     fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
         let old = Limits::REPLAY.read_file(path)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
-        let blessed = bless(&replay)?;
+        let blessed = replay.bless()?;
         let changes = replay.changes(&blessed);
         let rules_change = replay.rules_change(&blessed);
         Ok(Self { path: path.into(), old, replay, blessed, changes, rules_change })

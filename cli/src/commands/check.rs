@@ -12,7 +12,7 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde_json::Value;
 use turnfold_core::Registry;
 use turnfold_history::ReplayError;
-use turnfold_history::golden::{CheckLimits, CheckReport, FileCheck, FoundFiles, check_files};
+use turnfold_history::golden::{CheckLimits, CheckReport, FileCheck, FoundFiles};
 use turnfold_history::input::{has_ending, is_page, is_standard};
 
 use crate::clock::Stopwatch;
@@ -172,7 +172,7 @@ fn check_all(
         FileCheck { time: watch.elapsed(), ..file }
     };
     let limits = CheckLimits { fail_fast: args.fail_fast, jobs: args.jobs };
-    let report = check_files(paths, limits, &check_file)?;
+    let report = CheckReport::of_files(paths, limits, &check_file)?;
     progress.finish_and_clear();
     Ok(report)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use turnfold_history::input::{has_ending, is_page};
 use turnfold_history::tfl::Closing;
-use turnfold_history::{Revision, SourceName, Viewer};
+use turnfold_history::{HistorySource, Revision, SourceName, Viewer};
 use turnfold_proof::bundle::BundledName;
 
 use crate::context::Context;
@@ -205,7 +205,7 @@ fn write_replay(
     context: &Context,
 ) -> Result<Closing, Failure> {
     let mut file = BufWriter::new(file);
-    let closing = turnfold_history::write_replay(revision, &context.workspace, &mut |text| {
+    let closing = HistorySource::write_replay(revision, &context.workspace, &mut |text| {
         file.write_all(text.as_bytes()).map_err(|cause| unwritable(path, &cause))
     })?;
     file.flush().map_err(|cause| unwritable(path, &cause))?;

@@ -1,8 +1,8 @@
 //! `turnfold find`: finds entries in many logs.
 
 use turnfold_core::Seat;
+use turnfold_history::Viewer;
 use turnfold_history::search::{Condition, Pattern, Wanted};
-use turnfold_history::{ReplayError, Viewer};
 
 use crate::context::Context;
 use crate::corpus::CorpusArgs;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.wanted.recorded {
         // A recorded outcome covers concealed parts, too.
-        viewer.require_all("recorded outcomes").map_err(ReplayError::from)?;
+        viewer.require_all("recorded outcomes")?;
     }
     let Context { workspace, output, .. } = context;
     let corpus = args.corpus.corpus(workspace)?;

@@ -7,7 +7,7 @@ use std::{fs::File, io::BufReader};
 use serde_json::json;
 use turnfold_core::Digest;
 use turnfold_core::registry::ModuleSource as _;
-use turnfold_history::{Imported, Sources, new_match_name};
+use turnfold_history::{Imported, Revision, Sources};
 use turnfold_mail::audit::audit;
 use turnfold_proof::audit::AuditQuestion;
 use turnfold_proof::bundle::import::{BranchChange, ImportNames, ImportPlan, ImportedBranch};
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
 
     /// Name of the match [default: the file's name without `.tfl` or `.html`]
-    #[arg(long, value_name = "MATCH", value_parser = new_match_name)]
+    #[arg(long, value_name = "MATCH", value_parser = Revision::new_match_name)]
     name: Option<MatchName>,
 
     /// The files are recordings: a line of JSON for each move, with the state after it (see `help referees`)
@@ -184,7 +184,7 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
     for (index, recording) in recordings.into_iter().enumerate() {
         let name = match index {
             0 => first.clone(),
-            _ => new_match_name(&format!("{first}-{}", index + 1)).map_err(Failure::usage)?,
+            _ => Revision::new_match_name(&format!("{first}-{}", index + 1)).map_err(Failure::usage)?,
         };
         let Recording { rules, setup, title, branches, has_end } = recording;
         let genesis = genesis(Game { rules, module: None, setup, dice: DicePolicy::Recorded }, title)?;
@@ -315,7 +315,7 @@ pub(super) fn import_line(imported: &ImportedBranch) -> Line {
 
 fn name_of(file: &Path) -> Result<MatchName, Failure> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    new_match_name(&stem).map_err(|error| {
+    Revision::new_match_name(&stem).map_err(|error| {
         Failure::usage(format!("no match can be named after the file: {error}"))
             .hint("give one with `--name`")
     })

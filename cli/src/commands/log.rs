@@ -4,7 +4,7 @@ mod raw;
 
 use regex_lite::{Regex, RegexBuilder};
 use turnfold_core::Seat;
-use turnfold_history::{RangeName, Record, ReplayError, SourceName, Viewer};
+use turnfold_history::{RangeName, Record, SourceName, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
@@ -110,7 +110,7 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
         warn_of_left(revision, context)?;
     }
     if args.raw {
-        args.viewer().require_all("entries as they are stored").map_err(ReplayError::from)?;
+        args.viewer().require_all("entries as they are stored")?;
         let last = args.last.unwrap_or(u64::MAX);
         return raw::print(range, &args.seats, last, context);
     }

@@ -1,8 +1,8 @@
 //! `turnfold migrate`: continues a match under another version of its ruleset.
 
 use serde_json::json;
+use turnfold_history::Revision;
 use turnfold_history::compare::MigratedMatch;
-use turnfold_history::new_match_name;
 use turnfold_mail::desk_naming;
 use turnfold_show::render::OriginDocument;
 use turnfold_store::{BranchName, MatchName};
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     match_name: MatchName,
 
     /// Name of the match to be created
-    #[arg(value_name = "NEW", value_parser = new_match_name)]
+    #[arg(value_name = "NEW", value_parser = Revision::new_match_name)]
     new: MatchName,
 
     /// Version of the ruleset [default: the newest]

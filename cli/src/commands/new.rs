@@ -8,7 +8,7 @@ use serde_json::json;
 use similar::get_close_matches;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
 use turnfold_history::input::check_title;
-use turnfold_history::{ReplayError, find_rules, new_match_name};
+use turnfold_history::{ReplayError, Revision, find_rules};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};
 
@@ -26,7 +26,7 @@ use crate::{clock, files, limits, random};
     `.gitattributes`, so that git never converts their line ends.")]
 pub(crate) struct Args {
     /// Name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
-    #[arg(value_name = "MATCH", value_parser = new_match_name)]
+    #[arg(value_name = "MATCH", value_parser = Revision::new_match_name)]
     match_name: MatchName,
 
     #[command(flatten)]

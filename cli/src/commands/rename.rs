@@ -1,7 +1,7 @@
 //! `turnfold rename`: gives a match another name.
 
 use serde_json::json;
-use turnfold_history::new_match_name;
+use turnfold_history::Revision;
 use turnfold_mail::{DeskOf, MatchAccord};
 use turnfold_store::MatchName;
 
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     match_name: MatchName,
 
     /// Its new name
-    #[arg(value_name = "NEW", value_parser = new_match_name)]
+    #[arg(value_name = "NEW", value_parser = Revision::new_match_name)]
     new: MatchName,
 }
 

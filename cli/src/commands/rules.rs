@@ -5,12 +5,12 @@ use turnfold_core::admission::Refusal;
 use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, Rules as _};
 use turnfold_history::find_rules;
-use turnfold_history::rulebook::FENCE;
 use turnfold_mail::{MailError, start_for_mail};
 
 use super::new::{EXAMPLE, find_setup, setups};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::guides::FENCE;
 use crate::output::{plain, strong};
 use crate::rulebook::RulebookSections;
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use turnfold_core::{AnyState, DicePolicy, Seed, Simulation, Step};
 use turnfold_history::session::Session;
 use turnfold_history::tfl::{Replay, ReplayOrigin};
-use turnfold_history::{Detail, Passed, Record, Viewer, new_match_name};
+use turnfold_history::{Detail, Passed, Record, Revision, Viewer};
 use turnfold_show::render;
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     count: Option<NonZeroU32>,
 
     /// Create a match in the store instead of a file
-    #[arg(long, value_name = "MATCH", requires = "steps", conflicts_with = "output", value_parser = new_match_name)]
+    #[arg(long, value_name = "MATCH", requires = "steps", conflicts_with = "output", value_parser = Revision::new_match_name)]
     into: Option<MatchName>,
 
     #[command(flatten)]

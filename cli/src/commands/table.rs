@@ -7,10 +7,8 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use turnfold_core::picture::Picture;
-use turnfold_history::corpus::{
-    GroupStatistics, GroupedCounts, Grouping, TableKind, TableRow, write_csv, write_csv_header,
-};
-use turnfold_history::search::check_path;
+use turnfold_history::corpus::{GroupStatistics, GroupedCounts, Grouping, TableKind, TableRow};
+use turnfold_history::search::Condition;
 use turnfold_history::{SeatHistory, Viewer};
 use turnfold_show::drawing::{Highlights, svg};
 
@@ -230,7 +228,7 @@ impl Args {
             return Err(Failure::usage("`--by` is for `table groups`"));
         }
         for path in &self.fields {
-            check_path(path).map_err(Failure::usage)?;
+            Condition::check_path(path).map_err(Failure::usage)?;
         }
         Ok(())
     }
@@ -273,7 +271,7 @@ fn write(
         (RowFormat::Csv, TableKind::Effects) => write_effects(corpus, viewer, sink),
         (RowFormat::Csv, _) => {
             let mut header = String::new();
-            write_csv_header(&kind.columns(), &mut header);
+            TableRow::write_csv_header(&kind.columns(), &mut header);
             sink(&header)?;
             write_rows(kind, corpus, viewer, &|row, out| row.write_csv(out), sink)
         }
@@ -356,11 +354,14 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
     })?;
     file.into_inner().map_err(|error| failed(error.into_error()))?;
     let mut text = String::new();
-    write_csv_header(&columns, &mut text);
+    TableRow::write_csv_header(&columns, &mut text);
     for line in BufReader::new(File::open(&path).map_err(failed)?).lines() {
         let line = line.map_err(failed)?;
         let row: Map<String, Value> = serde_json::from_str(&line).map_err(|cause| failed(cause.into()))?;
-        write_csv(columns.iter().map(|column| row.get(&**column).unwrap_or(&Value::Null)), &mut text);
+        TableRow::write_csv_values(
+            columns.iter().map(|column| row.get(&**column).unwrap_or(&Value::Null)),
+            &mut text,
+        );
         sink(&text)?;
         text.clear();
     }

@@ -4,11 +4,10 @@ use std::str::FromStr;
 
 use serde_json::json;
 use turnfold_history::golden::{
-    ChainVerification, Finding, FindingKind, LinkedBranch, Verification, VerifiedBranch, first_unsynced,
-    left_to_check, named_referee, verify, verify_chain,
+    ChainVerification, Finding, FindingKind, LinkedBranch, Verification, VerifiedBranch, verify,
 };
 use turnfold_history::{
-    FileName, History, Parting, QuotedFinding, QuotedLink, Revision, SourceName, Sources, compare_links,
+    FileName, History, Parting, QuotedFinding, QuotedLink, Revision, SourceName, Sources,
 };
 use turnfold_store::{BranchName, Damage, MatchName, StoreError};
 
@@ -155,7 +154,7 @@ fn verify_matches(
     for match_name in matches {
         let match_name = &match_name?;
         let findings = if is_chain_only {
-            let verification = verify_chain(&store, match_name)?;
+            let verification = ChainVerification::of(&store, match_name)?;
             print_chain(match_name, &verification, context)?;
             verification.findings
         } else {
@@ -206,8 +205,8 @@ fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context
     let verification = Verification {
         branches: vec![VerifiedBranch { branch: branch.clone(), entries, link, state_hash }],
         findings: Vec::new(),
-        left: left_to_check(&history.dice),
-        referee: named_referee(&*history.rules),
+        left: Verification::left_to_check(&history.dice),
+        referee: Verification::named_referee(&*history.rules),
     };
     print(Some(match_name), &verification, context)
 }
@@ -286,7 +285,7 @@ pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -
 /// bytes lack a part of the state, or if a rule depends on anything but the state.
 fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus, Failure> {
     let history = histories::load_whole(source, context)?.history;
-    let differs_at = first_unsynced(&history, usize::from(window))?;
+    let differs_at = history.first_unsynced(usize::from(window))?;
     let ok = differs_at.is_none();
     let entries = history.head();
     let name = source.to_string();
@@ -310,7 +309,7 @@ fn print_quoted(
     quoted: &[QuotedLink],
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
-    let found = compare_links(&context.read_store()?, revision, quoted)?;
+    let found = QuotedLink::compare(&context.read_store()?, revision, quoted)?;
     let mut is_same = false;
     let mut same_to = None;
     let mut misquoted = None;

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 use turnfold_core::{Digest, Seat};
-use turnfold_history::{
-    LoggedRecord, RangeName, ReplayError, Revision, SeatHistory, SourceName, Tail, ViewedEntry,
-};
+use turnfold_history::{LoggedRecord, RangeName, Revision, SeatHistory, SourceName, Tail, ViewedEntry};
 use turnfold_show::render;
 use turnfold_store::{Entries, StoreReader};
 
@@ -37,7 +35,7 @@ impl Workspace {
     ) -> Result<(), Failure> {
         let viewer = args.viewer();
         if args.links {
-            viewer.require_all("links").map_err(ReplayError::from)?;
+            viewer.require_all("links")?;
             if matches!(range.source, SourceName::File(_)) {
                 return Err(Failure::usage("a replay file has no links"));
             }

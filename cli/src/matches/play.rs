@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use turnfold_core::DicePolicy;
 use turnfold_history::session::{
     AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RejectedCommand, RepeatedCall,
-    Roller, ScriptCommand, ScriptCommands, lines_of as script_lines,
+    Roller, ScriptCommand, ScriptCommands,
 };
 use turnfold_history::{
     History, HistorySource, Record, ReplayError, Revision, SeatHistory, SourceName, Sources, Tail, Viewer,
-    keep_snapshots, require_rules,
+    require_rules,
 };
 use turnfold_mail::current_branch;
 use turnfold_serve::TokenKind;
@@ -115,7 +115,7 @@ impl Workspace {
             let name = &whole.match_name;
             let branch = &whole.branch;
             last = store.append(name, branch, before, entries, args.key.as_ref())?.last;
-            keep_snapshots(whole, before, last, self, store);
+            HistorySource::keep_snapshots(whole, before, last, self, store);
         }
         // The entries are durable now. If closing the store fails, that is a warning, and the outcomes are still printed.
         drop((reader, store));
@@ -177,7 +177,7 @@ fn place_of(index: usize, commands: ScriptCommands, args: &Args) -> String {
 
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
     let Some(viewer) = viewer else { return Ok(()) };
-    for mut given in script_lines(script) {
+    for mut given in ScriptCommand::each_in(script) {
         viewer.give(slice::from_mut(&mut given)).map_err(ReplayError::from)?;
     }
     Ok(())

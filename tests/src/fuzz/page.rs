@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use turnfold_history::golden::bless;
 use turnfold_history::tfl::{read, replay_in};
 use turnfold_history::{History, SeatHistory, Viewer};
 use turnfold_show::Page;
@@ -28,7 +27,7 @@ pub fn page(bytes: &[u8]) {
 
 fn make(bytes: &[u8]) {
     let Ok(blessed) =
-        read("fuzzed.tfl", bytes, &turnfold_games::standard()).and_then(|replay| bless(&replay))
+        read("fuzzed.tfl", bytes, &turnfold_games::standard()).and_then(|replay| replay.bless())
     else {
         return;
     };

@@ -1,7 +1,6 @@
 //! Replay files: a file that was read is written back unchanged, blessing twice changes nothing, and `check` agrees
 //! with `bless`.
 
-use turnfold_history::golden::{bless, check_replay};
 use turnfold_history::tfl::{Replay, TflError, read};
 
 use super::check_message;
@@ -12,7 +11,7 @@ fn read_file(bytes: &[u8]) -> Result<Replay, TflError> {
 
 /// Returns `true` if the file records what the rules compute.
 fn is_good(replay: &Replay) -> Result<bool, TflError> {
-    check_replay(replay).map(|checked| checked.difference.is_none())
+    replay.check().map(|checked| checked.difference.is_none())
 }
 
 /// Reads the bytes as a replay file.
@@ -22,7 +21,7 @@ pub fn replay_file(bytes: &[u8]) {
         Err(error) => return check_message(&error.to_string()),
     };
     assert_eq!(file.to_string().as_bytes(), bytes, "a file is written as it was read");
-    let (blessed, checked) = (bless(&file), is_good(&file));
+    let (blessed, checked) = (file.bless(), is_good(&file));
     for error in [blessed.as_ref().err(), checked.as_ref().err()].into_iter().flatten() {
         check_message(&error.to_string());
     }
@@ -31,6 +30,6 @@ pub fn replay_file(bytes: &[u8]) {
         let text = blessed.to_string();
         assert_eq!(read_file(text.as_bytes()).as_ref(), Ok(&blessed), "a blessed file reads back:\n{text}");
         assert_eq!(is_good(&blessed), Ok(true));
-        assert_eq!(bless(&blessed).as_ref(), Ok(&blessed), "blessing again changes nothing");
+        assert_eq!(blessed.bless().as_ref(), Ok(&blessed), "blessing again changes nothing");
     }
 }

@@ -260,22 +260,21 @@ fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError
     Ok(view)
 }
 
-/// Folds a history again and returns the records of some entries by number.
-///
-/// # Errors
-/// As for [`SeatHistory::fold`].
-pub fn records_of(
-    seat_history: &SeatHistory,
-    seqs: impl Iterator<Item = u64>,
-) -> Result<BTreeMap<u64, Record>, ReplayError> {
-    let seqs: BTreeSet<_> = seqs.collect();
-    let mut records = BTreeMap::new();
-    seat_history.fold(&mut |seen| {
-        if seqs.contains(&seen.seq()) {
-            records.insert(seen.seq(), seen.record());
-        }
-    })?;
-    Ok(records)
+impl SeatHistory {
+    /// Folds the history again and returns the records of some entries by number.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn records_of(&self, seqs: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Record>, ReplayError> {
+        let seqs: BTreeSet<_> = seqs.collect();
+        let mut records = BTreeMap::new();
+        self.fold(&mut |seen| {
+            if seqs.contains(&seen.seq()) {
+                records.insert(seen.seq(), seen.record());
+            }
+        })?;
+        Ok(records)
+    }
 }
 
 fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {

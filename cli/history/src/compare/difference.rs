@@ -37,8 +37,7 @@ pub(super) fn side_text(value: Option<&Value>) -> String {
     }
 }
 /// Returns a seat's view of a state.
-#[must_use]
-pub fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
+pub(crate) fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
     state.view_at(seat.into(), "").unwrap_or_default()
 }
 

@@ -12,7 +12,7 @@ use turnfold_store::Log;
 use crate::compare::difference::{Difference, view_of};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
-use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
+use crate::history::entry::{CommandForm, LogEntry, ShortHash};
 use crate::history::revision::Revision;
 use crate::history::{distrusted, find_rules, recorded_rules};
 use crate::tfl::{Header, Replay, ReplayLine, TflError};
@@ -107,7 +107,9 @@ impl RecordedLog {
             recorded
                 .start(&genesis.setup)
                 .map_err(|cause| ReplayError::unreadable(&name, cause))?
-                .fold(&logged(&entries), &genesis.dice, &mut |step| outcomes.push(step.outcome()))
+                .fold(&LogEntry::all_logged(&entries), &genesis.dice, &mut |step| {
+                    outcomes.push(step.outcome());
+                })
                 .map_err(|cause| ReplayError::unreadable(&name, cause))?;
             for (entry, outcome) in entries.iter_mut().zip(outcomes) {
                 entry.outcome = Some(outcome);
@@ -240,7 +242,7 @@ impl RecordedLog {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
         state
-            .fold(&logged(before.iter().filter_map(ReplayLine::entry)), &self.dice, &mut |_| {})
+            .fold(&LogEntry::all_logged(before.iter().filter_map(ReplayLine::entry)), &self.dice, &mut |_| {})
             .map_err(|error| ReplayError::unreadable(&self.name, error))?;
         let view = view_of(state.as_ref(), Seat::Host);
         if let Some(entry) = rest.first().and_then(ReplayLine::entry) {
@@ -264,7 +266,7 @@ impl RecordedLog {
         let mut state = rules.start(self.setup.as_ref().ok()?).ok()?;
         let lines = self.lines.get(..=index)?;
         let entries = lines.iter().filter_map(ReplayLine::entry);
-        state.fold(&logged(entries), &self.dice, &mut |_| {}).ok()?;
+        state.fold(&LogEntry::all_logged(entries), &self.dice, &mut |_| {}).ok()?;
         Some(view_of(state.as_ref(), Seat::Host))
     }
 }

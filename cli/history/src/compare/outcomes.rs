@@ -7,33 +7,35 @@ use crate::text::{Line, added, counted, dim, plain, removed};
 
 const CONTEXT: usize = 3;
 
-/// Returns the comparison of two claims, one effect a line. Equal effects far from a difference are only counted.
-#[must_use]
-pub fn changed_claims(expected: &Claim, actual: &Claim) -> Vec<Line> {
-    let expected = expected.parts();
-    let actual = actual.parts();
-    let old: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
-    let new: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
-    let diff = TextDiff::from_slices(&old, &new);
-    let mut lines = Vec::new();
-    let mut shown = 0;
-    for group in diff.grouped_ops(CONTEXT) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
-        lines.extend(unchanged(first.old_range().start - shown));
-        shown = last.old_range().end;
-        for op in &group {
-            for change in diff.iter_changes(op) {
-                let line = match change.tag() {
-                    ChangeTag::Delete => removed(format_args!("- {}", change.value())),
-                    ChangeTag::Insert => added(format_args!("+ {}", change.value())),
-                    ChangeTag::Equal => plain(format_args!("  {}", change.value())),
-                };
-                lines.push(line.into());
+impl Claim {
+    /// Returns the comparison with another claim, one effect a line. Equal effects far from a difference are only counted.
+    #[must_use]
+    pub fn changes(&self, actual: &Self) -> Vec<Line> {
+        let expected = self.parts();
+        let actual = actual.parts();
+        let old: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+        let new: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
+        let diff = TextDiff::from_slices(&old, &new);
+        let mut lines = Vec::new();
+        let mut shown = 0;
+        for group in diff.grouped_ops(CONTEXT) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            lines.extend(unchanged(first.old_range().start - shown));
+            shown = last.old_range().end;
+            for op in &group {
+                for change in diff.iter_changes(op) {
+                    let line = match change.tag() {
+                        ChangeTag::Delete => removed(format_args!("- {}", change.value())),
+                        ChangeTag::Insert => added(format_args!("+ {}", change.value())),
+                        ChangeTag::Equal => plain(format_args!("  {}", change.value())),
+                    };
+                    lines.push(line.into());
+                }
             }
         }
+        lines.extend(unchanged(old.len() - shown));
+        lines
     }
-    lines.extend(unchanged(old.len() - shown));
-    lines
 }
 
 fn unchanged(count: usize) -> Option<Line> {
@@ -54,8 +56,7 @@ mod tests {
 
     fn check(expected: &str, actual: &str, lines: &[&str]) {
         let claim = |text: &str| Claim::Outcome(text.parse().unwrap());
-        let shown: Vec<_> =
-            changed_claims(&claim(expected), &claim(actual)).iter().map(ToString::to_string).collect();
+        let shown: Vec<_> = claim(expected).changes(&claim(actual)).iter().map(ToString::to_string).collect();
         assert_eq!(shown, lines);
     }
 

@@ -223,6 +223,32 @@ fn effect_rows(source: &str, seen: &mut ViewedEntry<'_>, take: &mut dyn FnMut(Ta
 }
 
 impl TableRow {
+    /// Appends values to `out` as a line of CSV after RFC 4180, but with only a line feed at its end. Text is quoted if
+    /// necessary, numbers and booleans are plain, lists and objects are JSON, and null is empty.
+    pub fn write_csv_values<'a>(values: impl IntoIterator<Item = &'a Value>, out: &mut String) {
+        for (index, value) in values.into_iter().enumerate() {
+            begin_cell(index, out);
+            match value {
+                Value::Null => {}
+                Value::String(text) => write_csv_text(text, out),
+                Value::Bool(_) | Value::Number(_) => {
+                    let _ = write!(out, "{value}");
+                }
+                Value::Array(_) | Value::Object(_) => write_csv_text(&value.to_string(), out),
+            }
+        }
+        out.push('\n');
+    }
+
+    /// Appends the names of columns to `out` as a line of CSV.
+    pub fn write_csv_header(columns: &[Cow<'static, str>], out: &mut String) {
+        for (index, column) in columns.iter().enumerate() {
+            begin_cell(index, out);
+            write_csv_text(column, out);
+        }
+        out.push('\n');
+    }
+
     fn new<const N: usize>(columns: &[&'static str; N], values: [Value; N]) -> Self {
         let mut row = Self::default();
         for (column, value) in columns.iter().zip(values) {
@@ -250,34 +276,8 @@ impl TableRow {
 
     /// Appends the row to `out` as a line of CSV.
     pub fn write_csv(&self, out: &mut String) {
-        write_csv(self.0.iter().map(|(_, value)| value), out);
+        Self::write_csv_values(self.0.iter().map(|(_, value)| value), out);
     }
-}
-
-/// Appends the names of columns to `out` as a line of CSV.
-pub fn write_csv_header(columns: &[Cow<'static, str>], out: &mut String) {
-    for (index, column) in columns.iter().enumerate() {
-        begin_cell(index, out);
-        write_csv_text(column, out);
-    }
-    out.push('\n');
-}
-
-/// Appends values to `out` as a line of CSV after RFC 4180, but with only a line feed at its end. Text is quoted if
-/// necessary, numbers and booleans are plain, lists and objects are JSON, and null is empty.
-pub fn write_csv<'a>(values: impl IntoIterator<Item = &'a Value>, out: &mut String) {
-    for (index, value) in values.into_iter().enumerate() {
-        begin_cell(index, out);
-        match value {
-            Value::Null => {}
-            Value::String(text) => write_csv_text(text, out),
-            Value::Bool(_) | Value::Number(_) => {
-                let _ = write!(out, "{value}");
-            }
-            Value::Array(_) | Value::Object(_) => write_csv_text(&value.to_string(), out),
-        }
-    }
-    out.push('\n');
 }
 
 fn begin_cell(index: usize, out: &mut String) {
@@ -306,7 +306,7 @@ mod tests {
 
     fn check(value: &Value, expected: &str) {
         let mut line = String::new();
-        write_csv([value, &Value::Null], &mut line);
+        TableRow::write_csv_values([value, &Value::Null], &mut line);
         assert_eq!(line, format!("{expected},\n"), "{value}");
     }
 

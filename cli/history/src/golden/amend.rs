@@ -4,11 +4,11 @@ use turnfold_core::{AnyState, Outcome, Seat, Step};
 
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
-use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::history::entry::{Attempt, LogEntry};
 use crate::history::record::{Detail, Record};
 use crate::history::require_rules;
 use crate::session::script::ScriptCommand;
-use crate::session::{Roller, Session, is_roll};
+use crate::session::{Roller, Session};
 use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;
 
@@ -58,75 +58,77 @@ pub struct ChangedRoll {
     pub new: Option<(u64, String)>,
 }
 
-/// Changes entry `seq` of a blessed replay and plays the later ones again.
-///
-/// Seeded dice are rolled again, because each value depends on the number of rolls before it. Recorded rolls keep their
-/// values and are conflicts if no roll is due. A new command that names no seat is given by `seat`, or else by the seat
-/// that the rules choose for it. `progress` is called for each entry from the changed one on. If the new command is
-/// rejected, the inner error is its record.
-///
-/// # Errors
-/// [`ReplayError::Refused`] for a recording, [`ReplayError::File`] if the original cannot be folded, and errors of the
-/// dice.
-pub fn amend(
-    original: &Replay,
-    seq: u64,
-    change: &Amending,
-    seat: Option<Seat>,
-    progress: &mut dyn FnMut(),
-) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
-    require_rules(&*original.header.rules)?;
-    let dice = original.header.dice;
-    let mut lines = original.lines.iter();
-    let place = lines.position(|line| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq));
-    let place = place.unwrap_or(original.lines.len());
-    let (prefix, rest) = original.lines.split_at(place);
-    let mut state = original.start()?;
-    fold(original, state.as_mut(), prefix, &mut |_| {})?;
-    let mut before = state.fork();
-    let mut target = None;
-    fold(original, before.as_mut(), rest, &mut |step| {
-        if step.seq() == seq {
-            target = Some(Record::of(step, Detail::new(Viewer::HOST)));
-        }
-    })?;
-    if matches!(change, Amending::Insert(_)) {
-        target = None;
-    }
-    let roller = Roller::of(&dice);
-    let mut amendment = Amendment {
-        seq,
-        removed: target,
-        added: None,
-        entries: Vec::new(),
-        kept: 0,
-        conflicts: Vec::new(),
-        outcomes: Vec::new(),
-        rolls: Vec::new(),
-        before,
-        replay: Replay { lines: prefix.to_vec(), closing: None, ..original.clone() },
-        session: Session::new(state, dice, roller, seq, Detail::new(Viewer::HOST)),
-        rolls_by_seed: matches!(roller, Roller::Seeded),
-    };
-    for line in rest {
-        if matches!(line, ReplayLine::Entry(_)) {
-            progress();
-        }
-        match line {
-            ReplayLine::Blank | ReplayLine::Comment(_) => amendment.replay.lines.push(line.clone()),
-            ReplayLine::Attempt(attempt) => amendment.attempt(attempt),
-            ReplayLine::Entry(entry) if entry.seq == seq => {
-                if let Err(rejected) = amendment.change(entry, change, seat)? {
-                    return Ok(Err(rejected));
-                }
+impl Replay {
+    /// Changes entry `seq` of a blessed replay and plays the later ones again.
+    ///
+    /// Seeded dice are rolled again, because each value depends on the number of rolls before it. Recorded rolls keep their
+    /// values and are conflicts if no roll is due. A new command that names no seat is given by `seat`, or else by the seat
+    /// that the rules choose for it. `progress` is called for each entry from the changed one on. If the new command is
+    /// rejected, the inner error is its record.
+    ///
+    /// # Errors
+    /// [`ReplayError::Refused`] for a recording, [`ReplayError::File`] if the original cannot be folded, and errors of the
+    /// dice.
+    pub fn amend(
+        &self,
+        seq: u64,
+        change: &Amending,
+        seat: Option<Seat>,
+        progress: &mut dyn FnMut(),
+    ) -> Result<Result<Amendment, Box<Record>>, ReplayError> {
+        require_rules(&*self.header.rules)?;
+        let dice = self.header.dice;
+        let mut lines = self.lines.iter();
+        let place = lines.position(|line| matches!(line, ReplayLine::Entry(entry) if entry.seq == seq));
+        let place = place.unwrap_or(self.lines.len());
+        let (prefix, rest) = self.lines.split_at(place);
+        let mut state = self.start()?;
+        fold(self, state.as_mut(), prefix, &mut |_| {})?;
+        let mut before = state.fork();
+        let mut target = None;
+        fold(self, before.as_mut(), rest, &mut |step| {
+            if step.seq() == seq {
+                target = Some(Record::of(step, Detail::new(Viewer::HOST)));
             }
-            ReplayLine::Entry(entry) => amendment.entry(entry)?,
+        })?;
+        if matches!(change, Amending::Insert(_)) {
+            target = None;
         }
+        let roller = Roller::of(&dice);
+        let mut amendment = Amendment {
+            seq,
+            removed: target,
+            added: None,
+            entries: Vec::new(),
+            kept: 0,
+            conflicts: Vec::new(),
+            outcomes: Vec::new(),
+            rolls: Vec::new(),
+            before,
+            replay: Replay { lines: prefix.to_vec(), closing: None, ..self.clone() },
+            session: Session::new(state, dice, roller, seq, Detail::new(Viewer::HOST)),
+            rolls_by_seed: matches!(roller, Roller::Seeded),
+        };
+        for line in rest {
+            if matches!(line, ReplayLine::Entry(_)) {
+                progress();
+            }
+            match line {
+                ReplayLine::Blank | ReplayLine::Comment(_) => amendment.replay.lines.push(line.clone()),
+                ReplayLine::Attempt(attempt) => amendment.attempt(attempt),
+                ReplayLine::Entry(entry) if entry.seq == seq => {
+                    if let Err(rejected) = amendment.change(entry, change, seat)? {
+                        return Ok(Err(rejected));
+                    }
+                }
+                ReplayLine::Entry(entry) => amendment.entry(entry)?,
+            }
+        }
+        if amendment.before.due_roll().is_none() {
+            amendment.roll_due()?;
+        }
+        Ok(Ok(amendment))
     }
-    if amendment.before.due_roll().is_none() {
-        amendment.roll_due()?;
-    }
-    Ok(Ok(amendment))
 }
 
 fn fold(
@@ -136,7 +138,11 @@ fn fold(
     observe: &mut dyn FnMut(&mut dyn Step),
 ) -> Result<(), ReplayError> {
     state
-        .fold(&logged(lines.iter().filter_map(ReplayLine::entry)), &original.header.dice, observe)
+        .fold(
+            &LogEntry::all_logged(lines.iter().filter_map(ReplayLine::entry)),
+            &original.header.dice,
+            observe,
+        )
         .map_err(|error| ReplayError::from(original.locate(&error)))
 }
 
@@ -184,7 +190,7 @@ impl Amendment {
 
     fn entry(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
         let command = entry.command.to_string();
-        if self.rolls_by_seed && is_roll(&command) {
+        if self.rolls_by_seed && ScriptCommand::is_roll(&command) {
             return self.roll_again(entry);
         }
         let line = ScriptCommand { seat: Some(entry.seat), command, malformed: None, number: None };

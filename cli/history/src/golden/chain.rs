@@ -4,7 +4,7 @@ use serde::Serialize;
 use turnfold_core::Digest;
 use turnfold_store::{Audited, BranchName, MatchName, Seq, SoundBranch, StoreError, StoreReader};
 
-use crate::golden::origins::{AuditedOrigins, is_wrong};
+use crate::golden::origins::AuditedOrigins;
 use crate::golden::verify::{Finding, FindingKind};
 
 /// The result of auditing a match's chain.
@@ -17,7 +17,7 @@ pub struct ChainVerification {
 }
 
 impl ChainVerification {
-    /// What [`verify_chain`] does not check, in words.
+    /// What [`of`](Self::of) does not check, in words.
     pub const NOT_CHECKED: &str = "commands, outcomes, states, dice and snapshots, which need the rules";
 }
 
@@ -32,29 +32,31 @@ pub struct LinkedBranch {
     pub link: Digest,
 }
 
-/// Audits everything about a match that needs no rules: numbering, encoding, chain and idempotency keys of every
-/// branch, and the origins that the match names.
-///
-/// # Errors
-/// [`StoreError::NoSuchMatch`], and errors of reading. Damage is a finding.
-pub fn verify_chain(store: &StoreReader, match_name: &MatchName) -> Result<ChainVerification, StoreError> {
-    let mut found = ChainVerification::default();
-    let mut origins = AuditedOrigins::default();
-    store.audit_with(match_name, &mut |audited| {
-        if let Some(origin) = origins.take(&audited) {
-            let branch = Some(BranchName::main());
-            let kind = FindingKind::Disagrees;
-            let message = is_wrong(&origin);
-            found.findings.push(Finding { branch, seq: Some(origin.head), kind, message });
-        }
-        match audited {
-            Audited::Sound(SoundBranch { name: branch, entries, link, .. }) => {
-                found.branches.push(LinkedBranch { branch, entries, link });
+impl ChainVerification {
+    /// Audits everything about a match that needs no rules: numbering, encoding, chain and idempotency keys of every
+    /// branch, and the origins that the match names.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchMatch`], and errors of reading. Damage is a finding.
+    pub fn of(store: &StoreReader, match_name: &MatchName) -> Result<Self, StoreError> {
+        let mut found = Self::default();
+        let mut origins = AuditedOrigins::default();
+        store.audit_with(match_name, &mut |audited| {
+            if let Some(origin) = origins.take(&audited) {
+                let branch = Some(BranchName::main());
+                let kind = FindingKind::Disagrees;
+                let message = FindingKind::wrong_origin(&origin);
+                found.findings.push(Finding { branch, seq: Some(origin.head), kind, message });
             }
-            Audited::Damaged(damage) => found.findings.push(damage.into()),
-            _ => {}
-        }
-    })?;
-    found.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
-    Ok(found)
+            match audited {
+                Audited::Sound(SoundBranch { name: branch, entries, link, .. }) => {
+                    found.branches.push(LinkedBranch { branch, entries, link });
+                }
+                Audited::Damaged(damage) => found.findings.push(damage.into()),
+                _ => {}
+            }
+        })?;
+        found.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
+        Ok(found)
+    }
 }

@@ -6,6 +6,6 @@ mod files;
 mod mismatch;
 mod replay;
 
-pub use files::{CheckLimits, CheckReport, FileCheck, check, check_files};
+pub use files::{CheckLimits, CheckReport, FileCheck, check};
 pub use mismatch::Mismatch;
-pub use replay::{AllDifferences, Checked, check_replay};
+pub use replay::{AllDifferences, Checked};

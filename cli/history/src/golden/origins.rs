@@ -1,5 +1,6 @@
 //! Checks that a migrated match has the entries of its origins, the matches that its Genesis names.
 
+use crate::golden::verify::FindingKind;
 use turnfold_store::{Audited, Origin, OriginCheck};
 
 /// Follows the audit of a match. The records of `main` are enough to prove its origins.
@@ -35,12 +36,14 @@ impl AuditedOrigins {
     }
 }
 
-/// Returns the message for an origin with other entries than the match.
-#[must_use]
-pub fn is_wrong(origin: &Origin) -> String {
-    let Origin { ruleset_version, head, link, .. } = origin;
-    format!(
-        "its origin has other entries: under version {ruleset_version}, the link after entry {head} is not \
-         {link:.16}"
-    )
+impl FindingKind {
+    /// Returns the message for an origin with other entries than the match.
+    #[must_use]
+    pub fn wrong_origin(origin: &Origin) -> String {
+        let Origin { ruleset_version, head, link, .. } = origin;
+        format!(
+            "its origin has other entries: under version {ruleset_version}, the link after entry {head} is not \
+             {link:.16}"
+        )
+    }
 }

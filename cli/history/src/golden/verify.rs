@@ -11,8 +11,8 @@ use turnfold_store::{
 };
 
 use crate::fault::catch;
-use crate::golden::origins::{AuditedOrigins, is_wrong};
-use crate::history::entry::stored;
+use crate::golden::origins::AuditedOrigins;
+use crate::history::entry::LogEntry;
 use crate::history::{distrusted, recorded_rules};
 
 /// The result of verifying a match.
@@ -29,24 +29,28 @@ pub struct Verification {
     pub referee: Option<String>,
 }
 
-/// Returns what another check has to verify for these dice, in words.
-///
-/// For fair dice, only the count and range of values are checked, because the values follow from the match's desk
-/// (FD-11).
-#[must_use]
-pub fn left_to_check(dice: &DicePolicy) -> Option<&'static str> {
-    if matches!(dice, DicePolicy::Fair(_)) {
-        Some("values are checked by audit, with the desk")
-    } else {
-        None
+impl Verification {
+    /// Returns what another check has to verify for these dice, in words.
+    ///
+    /// For fair dice, only the count and range of values are checked, because the values follow from the match's desk
+    /// (FD-11).
+    #[must_use]
+    pub fn left_to_check(dice: &DicePolicy) -> Option<&'static str> {
+        if matches!(dice, DicePolicy::Fair(_)) {
+            Some("values are checked by audit, with the desk")
+        } else {
+            None
+        }
     }
 }
 
-/// Returns the referee of these rules with the name and version that it reports, such as ``sums 1 (`./sums`)``.
-#[must_use]
-pub fn named_referee(rules: &dyn AnyRules) -> Option<String> {
-    let command = rules.referee()?;
-    Some(format!("{} {} (`{command}`)", rules.name(), rules.version()))
+impl Verification {
+    /// Returns the referee of these rules with the name and version that it reports, such as ``sums 1 (`./sums`)``.
+    #[must_use]
+    pub fn named_referee(rules: &dyn AnyRules) -> Option<String> {
+        let command = rules.referee()?;
+        Some(format!("{} {} (`{command}`)", rules.name(), rules.version()))
+    }
 }
 
 /// A branch without findings.
@@ -178,7 +182,7 @@ impl<'a> Judge<'a> {
 
     fn take(&mut self, audited: Audited<'_>) {
         if let Some(origin) = self.origins.take(&audited) {
-            self.find(Some(origin.head), FindingKind::Disagrees, is_wrong(&origin));
+            self.find(Some(origin.head), FindingKind::Disagrees, FindingKind::wrong_origin(&origin));
         }
         match audited {
             Audited::Match(genesis) => self.begin(genesis),
@@ -212,7 +216,7 @@ impl<'a> Judge<'a> {
     fn begin(&mut self, genesis: &Genesis) {
         let Genesis { format, setup, .. } = genesis;
         self.dice = genesis.dice;
-        self.verification.left = left_to_check(&self.dice);
+        self.verification.left = Verification::left_to_check(&self.dice);
         if !genesis.has_known_format() {
             let [created, later] = [Genesis::FORMAT, Genesis::FORMAT_3];
             let message = format!("the match has format {format}, this build knows {created} and {later}");
@@ -222,7 +226,7 @@ impl<'a> Judge<'a> {
             Ok(rules) => rules,
             Err(cause) => return self.find(None, FindingKind::UnknownRules, cause.to_string()),
         };
-        self.verification.referee = named_referee(&*rules);
+        self.verification.referee = Verification::named_referee(&*rules);
         match distrusted(&rules).start(setup) {
             Ok(state) => self.start.state = Some(state),
             Err(error) => self.find(None, FindingKind::Disagrees, error.to_string()),
@@ -242,7 +246,7 @@ impl<'a> Judge<'a> {
 
     fn fold(&mut self, entries: &[Entry]) {
         let Some(state) = &mut self.folding.state else { return };
-        let logged = stored(entries);
+        let logged = LogEntry::stored(entries);
         if let Err(error) = state.fold(&logged, &self.dice, &mut |_| {}) {
             let seq = error.seq();
             let message = error.to_string();

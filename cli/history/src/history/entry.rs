@@ -26,18 +26,24 @@ pub struct LogEntry {
     pub key: Option<IdempotencyKey>,
 }
 
-/// Returns entries of the store in the form that the fold takes.
-#[must_use]
-pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a>> {
-    let mut logged = Vec::new();
-    for entry in entries {
-        let command = CommandSource::Bytes(&entry.command);
-        logged.push(Logged { seq: entry.seq, seat: entry.seat, command });
-    }
-    logged
-}
-
 impl LogEntry {
+    /// Returns entries in the form that the fold takes.
+    #[must_use]
+    pub fn all_logged<'a>(entries: impl IntoIterator<Item = &'a Self>) -> Vec<Logged<'a>> {
+        entries.into_iter().map(Self::logged).collect()
+    }
+
+    /// Returns entries of the store in the form that the fold takes.
+    #[must_use]
+    pub fn stored<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Logged<'a>> {
+        let mut logged = Vec::new();
+        for entry in entries {
+            let command = CommandSource::Bytes(&entry.command);
+            logged.push(Logged { seq: entry.seq, seat: entry.seat, command });
+        }
+        logged
+    }
+
     /// Returns an entry without outcome, hash, time and key.
     #[must_use]
     pub fn new(seq: u64, seat: Seat, command: impl Into<CommandForm>) -> Self {
@@ -67,12 +73,6 @@ impl LogEntry {
         };
         Logged { seq: self.seq, seat: self.seat, command }
     }
-}
-
-/// Returns entries in the form that the fold takes.
-#[must_use]
-pub fn logged<'a>(entries: impl IntoIterator<Item = &'a LogEntry>) -> Vec<Logged<'a>> {
-    entries.into_iter().map(LogEntry::logged).collect()
 }
 
 /// Keeps the time and the key of an entry read from the store.

@@ -8,8 +8,7 @@ use turnfold_store::{NewEntry, PackedEntries};
 
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
-use crate::golden::bless::bless_if_true;
-use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::history::entry::{Attempt, LogEntry};
 use crate::history::snapshots::Passed;
 use crate::history::source::RUN;
 use crate::tfl::{Closing, Header, LogHasher, LongReplay, Replay, ReplayLine};
@@ -47,7 +46,7 @@ impl Imported {
             return Ok(imported);
         }
         // Blessing names what is wrong.
-        bless_if_true(replay)?;
+        replay.bless_if_true()?;
         let what = "the rules compute another result each time".into();
         Err(ReplayError::Untrue { file: replay.file.clone(), line: None, what })
     }
@@ -144,7 +143,7 @@ impl ImportReading {
         let Self { dice, state, run, log, recorded_at_ms, entries, passed } = self;
         let mut recorded = run.iter();
         let mut is_true = true;
-        let folded = state.fold(&logged(&*run), dice, &mut |step| {
+        let folded = state.fold(&LogEntry::all_logged(&*run), dice, &mut |step| {
             let computed = LogEntry::of(step);
             is_true &= match recorded.next() {
                 Some(recorded) => Divergence::contradiction(recorded, &computed).is_none(),

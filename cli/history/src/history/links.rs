@@ -105,65 +105,67 @@ impl Parting {
     }
 }
 
-/// Compares a history with quoted links.
-///
-/// # Errors
-/// [`ReplayError::Store`] if the match, branch or entry does not exist or cannot be read.
-pub fn compare_links(
-    store: &StoreReader,
-    revision: &Revision,
-    quoted: &[QuotedLink],
-) -> Result<QuotedFinding, ReplayError> {
-    let Revision { match_name, branch, seq } = revision;
-    let branches = store.branches(match_name)?;
-    let mut to = seq.unwrap_or_default();
-    for info in &branches {
-        if seq.is_none() && info.name == *branch {
-            to = info.head;
-        }
-    }
-    let links = store.links(match_name, branch, 0..=to)?;
-    let mut same = None;
-    let mut differing: Option<&QuotedLink> = None;
-    for quoted in quoted {
-        if quoted.is_among(&links) {
-            same = same.max(Some(quoted.seq));
-        } else if differing.is_none_or(|first| quoted.seq < first.seq) {
-            differing = Some(quoted);
-        }
-    }
-    let Some(differing) = differing else { return Ok(QuotedFinding::Same(same.unwrap_or_default())) };
-    if same >= Some(differing.seq) {
-        return Ok(QuotedFinding::Wrongly(differing.seq));
-    }
-    let ends = if differing.seq > to { Some(to) } else { None };
-    let mut parting = Parting { same, differ: differing.seq, branch: None, ends };
-    for info in branches {
-        if info.name == *branch || info.head < differing.seq {
-            continue;
-        }
-        let others = store.links(match_name, &info.name, 0..=differing.seq)?;
-        if differing.is_among(&others) {
-            let mut first: Seq = 0;
-            for (own, other) in links.iter().zip(&others) {
-                if own != other {
-                    break;
-                }
-                first += 1;
+impl QuotedLink {
+    /// Compares a history with quoted links.
+    ///
+    /// # Errors
+    /// [`ReplayError::Store`] if the match, branch or entry does not exist or cannot be read.
+    pub fn compare(
+        store: &StoreReader,
+        revision: &Revision,
+        quoted: &[Self],
+    ) -> Result<QuotedFinding, ReplayError> {
+        let Revision { match_name, branch, seq } = revision;
+        let branches = store.branches(match_name)?;
+        let mut to = seq.unwrap_or_default();
+        for info in &branches {
+            if seq.is_none() && info.name == *branch {
+                to = info.head;
             }
-            let branch = Some(info.name);
-            parting = Parting { same: first.checked_sub(1), differ: first, branch, ends };
-            break;
         }
+        let links = store.links(match_name, branch, 0..=to)?;
+        let mut same = None;
+        let mut differing: Option<&QuotedLink> = None;
+        for quoted in quoted {
+            if quoted.is_among(&links) {
+                same = same.max(Some(quoted.seq));
+            } else if differing.is_none_or(|first| quoted.seq < first.seq) {
+                differing = Some(quoted);
+            }
+        }
+        let Some(differing) = differing else { return Ok(QuotedFinding::Same(same.unwrap_or_default())) };
+        if same >= Some(differing.seq) {
+            return Ok(QuotedFinding::Wrongly(differing.seq));
+        }
+        let ends = if differing.seq > to { Some(to) } else { None };
+        let mut parting = Parting { same, differ: differing.seq, branch: None, ends };
+        for info in branches {
+            if info.name == *branch || info.head < differing.seq {
+                continue;
+            }
+            let others = store.links(match_name, &info.name, 0..=differing.seq)?;
+            if differing.is_among(&others) {
+                let mut first: Seq = 0;
+                for (own, other) in links.iter().zip(&others) {
+                    if own != other {
+                        break;
+                    }
+                    first += 1;
+                }
+                let branch = Some(info.name);
+                parting = Parting { same: first.checked_sub(1), differ: first, branch, ends };
+                break;
+            }
+        }
+        // If both are the same up to the end of this branch, the quoted history continues after it, so the next entry
+        // differs.
+        if let Some(ends) = parting.ends
+            && parting.same == Some(ends)
+        {
+            parting.differ = ends.saturating_add(1);
+        }
+        Ok(QuotedFinding::Parts(parting))
     }
-    // If both are the same up to the end of this branch, the quoted history continues after it, so the next entry
-    // differs.
-    if let Some(ends) = parting.ends
-        && parting.same == Some(ends)
-    {
-        parting.differ = ends.saturating_add(1);
-    }
-    Ok(QuotedFinding::Parts(parting))
 }
 
 #[cfg(test)]

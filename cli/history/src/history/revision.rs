@@ -67,20 +67,22 @@ fn malformed(revision: &str, cause: &dyn fmt::Display) -> String {
     format!("{cause} in revision `{revision}`, which is written MATCH[@BRANCH][:SEQ]")
 }
 
-/// Parses the name of a new match. A name ending in `.tfl` or `.html` is refused, because as an argument it would mean
-/// a replay file.
-///
-/// # Errors
-/// A message that states why the name cannot be used.
-pub fn new_match_name(text: &str) -> Result<MatchName, String> {
-    for ending in [".tfl", ".html"] {
-        if text.ends_with(ending) {
-            return Err(format!(
-                "a name that ends in `{ending}` means a replay file, so no match can have it"
-            ));
+impl Revision {
+    /// Parses the name of a new match. A name ending in `.tfl` or `.html` is refused, because as an argument it would mean
+    /// a replay file.
+    ///
+    /// # Errors
+    /// A message that states why the name cannot be used.
+    pub fn new_match_name(text: &str) -> Result<MatchName, String> {
+        for ending in [".tfl", ".html"] {
+            if text.ends_with(ending) {
+                return Err(format!(
+                    "a name that ends in `{ending}` means a replay file, so no match can have it"
+                ));
+            }
         }
+        text.parse().map_err(|error: Malformed| error.to_string())
     }
-    text.parse().map_err(|error: Malformed| error.to_string())
 }
 
 /// Where a history comes from: the store, or a replay file.
@@ -179,15 +181,18 @@ impl fmt::Display for FileName {
     }
 }
 
-/// Returns the path of a replay file, quoted for a shell. No verb mistakes the result for a revision or an option.
-#[must_use]
-pub fn shell_path(path: &str) -> String {
-    let is_clear = path.parse() == Ok(SourceName::of_file(Path::new(path))) && !path.starts_with('-');
-    let path = if is_clear { path.to_string() } else { format!("./{path}") };
-    if path.chars().all(|character| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character)) {
-        return path;
+impl FileName {
+    /// Returns the path of a replay file, quoted for a shell. No verb mistakes the result for a revision or an option.
+    #[must_use]
+    pub fn shell_path(path: &str) -> String {
+        let is_clear = path.parse() == Ok(SourceName::of_file(Path::new(path))) && !path.starts_with('-');
+        let path = if is_clear { path.to_string() } else { format!("./{path}") };
+        if path.chars().all(|character| character.is_ascii_alphanumeric() || "._-/+@%:,".contains(character))
+        {
+            return path;
+        }
+        format!("'{}'", printable(&path.replace('\'', r"'\''")))
     }
-    format!("'{}'", printable(&path.replace('\'', r"'\''")))
 }
 
 /// An entry of a history, written `MATCH[@BRANCH]:SEQ` or `FILE:SEQ`.
@@ -275,7 +280,7 @@ mod tests {
             ("it's.tfl", r"'it'\''s.tfl'"),
             ("$(x).tfl", "'$(x).tfl'"),
         ] {
-            assert_eq!(shell_path(path), expected);
+            assert_eq!(FileName::shell_path(path), expected);
         }
     }
 

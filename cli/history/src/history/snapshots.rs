@@ -8,19 +8,21 @@ use crate::history::Sources;
 use crate::history::revision::Revision;
 use crate::history::source::HistorySource;
 
-/// Stores the snapshots that are due after entry `after` up to entry `head`; these entries were just appended.
-///
-/// Snapshots spare readers folding the whole log. They are a cache, so a failure is only traced.
-pub fn keep_snapshots(revision: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
-    let last = head - head % SNAPSHOT_INTERVAL;
-    if last <= after || !store.has_snapshots() {
-        return;
-    }
-    let revision = revision.at(last);
-    let kept = HistorySource::of_branch(&revision, store, sources.registry(), sources.build())
-        .and_then(|source| source.state(Some(store)));
-    if let Err(error) = kept {
-        tracing::debug!(%error, "snapshots could not be kept");
+impl HistorySource {
+    /// Stores the snapshots that are due after entry `after` up to entry `head`; these entries were just appended.
+    ///
+    /// Snapshots spare readers folding the whole log. They are a cache, so a failure is only traced.
+    pub fn keep_snapshots(revision: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
+        let last = head - head % SNAPSHOT_INTERVAL;
+        if last <= after || !store.has_snapshots() {
+            return;
+        }
+        let revision = revision.at(last);
+        let kept = HistorySource::of_branch(&revision, store, sources.registry(), sources.build())
+            .and_then(|source| source.state(Some(store)));
+        if let Err(error) = kept {
+            tracing::debug!(%error, "snapshots could not be kept");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use turnfold_core::{AnyState, Digest, Registry, Step};
 use turnfold_store::{SNAPSHOT_INTERVAL, Store, StoreReader};
 
-use super::entry::{LogEntry, logged};
+use super::entry::LogEntry;
 use super::revision::{Revision, SourceName};
 use super::snapshots::{build_with, due, resume};
 use super::{History, Sources};
@@ -207,7 +207,7 @@ impl HistorySource {
         keeper: Option<&Store>,
     ) -> Result<(), ReplayError> {
         self.each_run(*between.start(), *between.end(), &mut |run| {
-            let folded = state.fold(&logged(run), &self.history.dice, &mut |_| {});
+            let folded = state.fold(&LogEntry::all_logged(run), &self.history.dice, &mut |_| {});
             folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))?;
             if let StoredEntries::Branch { revision, build: Some(build), .. } = &self.entries
                 && let (Some(keeper), Some(last)) = (keeper, run.last())

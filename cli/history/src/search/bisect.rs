@@ -100,11 +100,11 @@ pub fn bisect<E: From<ReplayError>>(
     linear: bool,
 ) -> Result<Bisection, E> {
     if matches!(question, Question::Judged(_)) {
-        seat_history.viewer().require_all(RUN).map_err(ReplayError::from)?;
+        seat_history.viewer().require_all(RUN)?;
     }
     let base = (0, seat_history.start()?);
     if matches!(question, Question::Holds(_)) {
-        seat_history.viewer().require_view(base.1.as_ref()).map_err(ReplayError::from)?;
+        seat_history.viewer().require_view(base.1.as_ref())?;
     }
     let mut probe = Probe { seat_history, question, base, survey: Survey::default(), probes: 0 };
     let end = seat_history.head();

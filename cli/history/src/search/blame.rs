@@ -10,7 +10,6 @@ use crate::compare::difference::Difference;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};
-use crate::search::path::check_path;
 use crate::viewer::seat_history::SeatHistory;
 
 /// What to watch from entry to entry.
@@ -30,7 +29,7 @@ impl FromStr for Blamed {
         match text.parse() {
             Ok(condition) => Ok(Self::Condition(condition)),
             Err(cause) if is_condition => Err(cause),
-            Err(_) => check_path(text).map(|()| Self::Field(text.into())),
+            Err(_) => Condition::check_path(text).map(|()| Self::Field(text.into())),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::search::condition::Condition;
 use crate::text::counted;
 
 const NAMES_MAX: usize = 16;
@@ -11,15 +12,17 @@ const NAMES_MAX: usize = 16;
 /// The similarity from which a name is suggested in place of another. It is clap's limit, too.
 const LIKENESS_MIN: f64 = 0.7;
 
-/// Requires a JSON pointer: empty, or beginning with a slash.
-///
-/// # Errors
-/// A message with what was expected and found.
-pub fn check_path(path: &str) -> Result<(), String> {
-    if path.is_empty() || path.starts_with('/') {
-        return Ok(());
+impl Condition {
+    /// Requires a JSON pointer: empty, or beginning with a slash.
+    ///
+    /// # Errors
+    /// A message with what was expected and found.
+    pub fn check_path(path: &str) -> Result<(), String> {
+        if path.is_empty() || path.starts_with('/') {
+            return Ok(());
+        }
+        Err(format!("expected a path into the view such as `/turn` or `/units/0/at`, found `{path}`"))
     }
-    Err(format!("expected a path into the view such as `/turn` or `/units/0/at`, found `{path}`"))
 }
 
 /// The point at which a path into a view leads nowhere.

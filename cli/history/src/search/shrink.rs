@@ -18,7 +18,7 @@ mod search;
 mod shrinker;
 
 pub use failing::shrink_failing;
-pub use search::{Least, Progress, Shrinking, shrink};
+pub use search::{Least, Shrinking, shrink};
 
 #[cfg(test)]
 mod tests;

@@ -20,9 +20,9 @@ use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
 use crate::history::revision::SourceName;
 use crate::search::condition::{Condition, Survey};
+use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 use crate::viewer::viewed_entry::ViewedEntry;
-use crate::viewer::{Concealed, Viewer};
 
 use kept::KeptStates;
 
@@ -286,8 +286,7 @@ impl Stepper {
     /// if the history cannot be folded.
     pub fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
         if !self.all_viewers().contains(&viewer) {
-            let concealed = Concealed { what: "other views show secrets", viewer: self.owner };
-            return Err(ReplayError::Concealed(concealed));
+            return Err(ReplayError::Concealed { what: "other views show secrets", viewer: self.owner });
         }
         let owner = self.owner;
         let entries = self.entries;

@@ -8,14 +8,14 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store};
 
 use crate::error::ReplayError;
-use crate::history::entry::{LogEntry, logged};
+use crate::history::entry::LogEntry;
 use crate::history::record::{Detail, Record};
 use crate::history::revision::{Revision, SourceName};
 
 use crate::history::Sources;
 use crate::history::source::HistorySource;
 use crate::session::script::{ScriptCommand, ScriptCommands};
-use crate::session::{RejectedCommand, Roller, Session, is_roll};
+use crate::session::{RejectedCommand, Roller, Session};
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
@@ -133,7 +133,7 @@ impl PlayPosition {
     /// # Errors
     /// [`ReplayError::Entry`].
     pub fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> Result<Self, ReplayError> {
-        let folded = self.state.fold(&logged(entries), &self.dice, &mut |_| {});
+        let folded = self.state.fold(&LogEntry::all_logged(entries), &self.dice, &mut |_| {});
         folded.map_err(|cause| ReplayError::broken_entry(&SourceName::Revision(revision.clone()), cause))?;
         self.head = entries.last().map_or(self.head, |entry| entry.seq);
         Ok(self)
@@ -301,7 +301,7 @@ impl PlayCall<'_> {
             }
             if is_asked {
                 asked.next();
-            } else if !is_roll(&record.command) {
+            } else if !ScriptCommand::is_roll(&record.command) {
                 return false;
             }
             let Some(entry) = record.logged() else { return false };

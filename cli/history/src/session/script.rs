@@ -5,6 +5,7 @@ use std::slice;
 
 use turnfold_core::Seat;
 
+use crate::text::first_word;
 use crate::viewer::Viewer;
 
 /// A command as a user wrote it.
@@ -21,6 +22,24 @@ pub struct ScriptCommand {
 }
 
 impl ScriptCommand {
+    /// Returns `true` if a command records a roll. The command is the same in every ruleset.
+    #[must_use]
+    pub fn is_roll(command: &str) -> bool {
+        first_word(command) == "roll"
+    }
+
+    /// Parses a script, a line at a time. It may begin with a byte order mark, which some editors write.
+    pub fn each_in(text: &str) -> impl Iterator<Item = Self> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        text.lines().enumerate().filter_map(|(index, line)| {
+            let line = without_comment(line).trim();
+            if line.is_empty() {
+                return None;
+            }
+            Some(Self { number: Some(index + 1), ..Self::parse(line) })
+        })
+    }
+
     /// Parses a line without its comment. The text before the first colon is a seat, unless it has a space; then the
     /// colon belongs to the command, as in a time. A seat that does not exist makes the command malformed, as any other
     /// bad text does, so that a script can continue after it.
@@ -87,7 +106,7 @@ impl<'a> ScriptCommands<'a> {
     pub fn iter(self) -> Box<dyn Iterator<Item = Cow<'a, ScriptCommand>> + 'a> {
         match self {
             Self::Read(lines) => Box::new(lines.iter().map(Cow::Borrowed)),
-            Self::Text(text, viewer) => Box::new(lines_of(text).map(move |mut line| {
+            Self::Text(text, viewer) => Box::new(ScriptCommand::each_in(text).map(move |mut line| {
                 // The caller has checked the seats before.
                 if let Some(viewer) = viewer {
                     let _ = viewer.give(slice::from_mut(&mut line));
@@ -103,24 +122,6 @@ impl<'a> ScriptCommands<'a> {
             Self::Text(..) => self.iter().count(),
         }
     }
-}
-
-/// Parses a script. It may begin with a byte order mark, which some editors write.
-#[must_use]
-pub fn parse(text: &str) -> Vec<ScriptCommand> {
-    lines_of(text).collect()
-}
-
-/// Parses a script as [`parse`] does, a line at a time.
-pub fn lines_of(text: &str) -> impl Iterator<Item = ScriptCommand> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    text.lines().enumerate().filter_map(|(index, line)| {
-        let line = without_comment(line).trim();
-        if line.is_empty() {
-            return None;
-        }
-        Some(ScriptCommand { number: Some(index + 1), ..ScriptCommand::parse(line) })
-    })
 }
 
 fn without_comment(line: &str) -> &str {
@@ -139,7 +140,10 @@ mod tests {
 
     #[test]
     fn scripts_name_seats_and_carry_comments() {
-        let lines = parse("# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\nextend T18:00\np17: x\n");
+        let lines: Vec<_> = ScriptCommand::each_in(
+            "# head\n\np1: tap 1,2\n  host:tick # tail\nroll 3 4\nextend T18:00\np17: x\n",
+        )
+        .collect();
         let found: Vec<_> = lines.iter().map(|line| (line.seat, line.command.as_str())).collect();
         let expected = [
             (Some(Seat::P1), "tap 1,2"),

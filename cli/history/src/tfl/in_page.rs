@@ -6,13 +6,16 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use turnfold_core::Perspective;
 
+use super::file::Replay;
 use crate::input::{input_name, is_page, is_standard};
 
 pub(crate) const OPENING: &str = "<script type=\"application/json\" id=\"turnfold\">";
 const CLOSING: &str = "</script>";
 
-/// The version of the document that this build reads and writes.
-pub const PAGE_VERSION: u32 = 1;
+impl Replay {
+    /// The version of the document that this build reads and writes.
+    pub const PAGE_VERSION: u32 = 1;
+}
 
 /// An error of a page.
 #[derive(Debug, thiserror::Error)]
@@ -94,9 +97,12 @@ fn replay_within(bytes: &[u8]) -> Result<(Perspective, Option<String>), String> 
     }
     let document: PageDocument =
         serde_json::from_str(json).map_err(|error| format!("one whose document has an error: {error}"))?;
-    if document.turnfold != PAGE_VERSION {
+    if document.turnfold != Replay::PAGE_VERSION {
         let version = document.turnfold;
-        return Err(format!("one of version {version}, and this build reads version {PAGE_VERSION}"));
+        return Err(format!(
+            "one of version {version}, and this build reads version {}",
+            Replay::PAGE_VERSION
+        ));
     }
     let Ok(viewer) = document.frames.viewer.parse() else {
         return Err("one whose frames belong to no seat".into());

@@ -191,8 +191,6 @@ mod tests {
     use turnfold_core::{CommandSource, Logged, Seat, Seed};
 
     use super::*;
-    use crate::golden::bless::bless;
-    use crate::golden::check::check_replay;
     use crate::tfl::read;
 
     const SETUP: &str = r#"
@@ -224,8 +222,8 @@ mp = 6
         replay.close(state.state_hash());
         let text = replay.to_string();
         assert_eq!(read("x.tfl", text.as_bytes(), &turnfold_games::standard()).unwrap(), replay);
-        assert_eq!(bless(&replay).unwrap(), replay);
-        assert_eq!(check_replay(&replay).unwrap().difference, None);
+        assert_eq!(replay.bless().unwrap(), replay);
+        assert_eq!(replay.check().unwrap().difference, None);
         assert_eq!(replay.setup().unwrap(), setup);
         assert_eq!(replay.header.title, title);
     }

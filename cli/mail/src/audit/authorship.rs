@@ -7,8 +7,8 @@ use turnfold_core::BranchName;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::rules::desk::{Secret, Setup};
 use turnfold_core::{AnyState, DicePolicy, Digest, DueRoll, Seat};
-use turnfold_history::session::is_roll;
-use turnfold_history::{Record, ReplayError, Revision, stored};
+use turnfold_history::session::ScriptCommand;
+use turnfold_history::{LogEntry, Record, ReplayError, Revision};
 use turnfold_store::{Entry, IdempotencyKey};
 
 use super::segments::{SegmentEnd, TurnSegment};
@@ -226,7 +226,7 @@ impl<'a> Authorship<'a> {
             from = *seq;
             state = shown.as_ref();
         }
-        let log = stored(segment.whole.between(from, position.game_seq).iter().copied());
+        let log = LogEntry::stored(segment.whole.between(from, position.game_seq).iter().copied());
         let is_shown = is_shown_to_all(state, &log, &DicePolicy::Recorded) == Ok(true);
         if is_shown {
             self.shown = Some((position.branch.clone(), position.game_seq, game.fork()));
@@ -244,7 +244,7 @@ fn recorded_dice(
     let mut rolls: VecDeque<Vec<i32>> = VecDeque::new();
     for entry in segment.entries {
         let command = segment.rules.command_text(&entry.command).unwrap_or_default();
-        if is_roll(&command) {
+        if ScriptCommand::is_roll(&command) {
             rolls.push_back(command.split(' ').skip(1).map_while(|value| value.parse().ok()).collect());
         }
     }

@@ -8,7 +8,7 @@ use turnfold_core::paper::PaperContent;
 use turnfold_core::rules::desk::{Desk, Reason, Setup};
 use turnfold_core::{CommandSource, DicePolicy, Digest, DueRoll, Logged, Rules, Seat};
 use turnfold_history::Revision;
-use turnfold_history::session::is_roll;
+use turnfold_history::session::ScriptCommand;
 use turnfold_history::text::counted;
 use turnfold_store::Genesis;
 
@@ -255,7 +255,7 @@ fn rolls(segment: &TurnSegment<'_>) -> Vec<GameRoll> {
             Logged { seq: entry.seq, seat: entry.seat, command: CommandSource::Bytes(&entry.command) };
         let folded = state.fold(&[logged], &DicePolicy::Recorded, &mut |step| {
             let command = step.command();
-            if is_roll(&command) {
+            if ScriptCommand::is_roll(&command) {
                 rolls.push(GameRoll { seq: entry.seq, due: due.take(), command });
             }
         });

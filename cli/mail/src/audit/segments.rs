@@ -6,7 +6,7 @@ use turnfold_core::paper::MatchId;
 use turnfold_core::rules::desk::{self, Desk};
 use turnfold_core::trust::TreeHash;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Rules};
-use turnfold_history::{Revision, recorded_rules, stored};
+use turnfold_history::{LogEntry, Revision, recorded_rules};
 use turnfold_proof::bundle::sizes::{BranchFinder, revision};
 use turnfold_proof::bundle::{BranchIndex, BundledMatch, BundledRecord};
 use turnfold_store::{Entry, Genesis, Linker};
@@ -294,7 +294,8 @@ impl AuditedPair<'_> {
     }
 
     fn fold(&self, state: &mut dyn AnyState, entries: &[&Entry], branch: usize) -> Result<(), Stuck> {
-        let folded = state.fold(&stored(entries.iter().copied()), &DicePolicy::Recorded, &mut |_| {});
+        let folded =
+            state.fold(&LogEntry::stored(entries.iter().copied()), &DicePolicy::Recorded, &mut |_| {});
         folded.map_err(|_| self.stuck(branch, "the rules reject an entry"))
     }
 

@@ -4,8 +4,8 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{
     AnyRules, AnyState, DicePolicy, Digest, Fault, FaultKind, FoldError, Logged, Outcome, Registry, Step,
 };
-use turnfold_history::golden::named_referee;
-use turnfold_history::{catch, distrusted, recorded_rules, stored};
+use turnfold_history::golden::Verification;
+use turnfold_history::{LogEntry, catch, distrusted, recorded_rules};
 use turnfold_store::{Entry, Genesis};
 
 /// How many entries are folded at a time.
@@ -38,7 +38,7 @@ fn why_unproven(rules: &dyn AnyRules) -> Option<String> {
     if !rules.has_rules() {
         return Some("recorded, no rules".into());
     }
-    named_referee(rules).map(|referee| format!("recomputed by your referee {referee}"))
+    Verification::named_referee(rules).map(|referee| format!("recomputed by your referee {referee}"))
 }
 
 pub(super) struct Playing {
@@ -187,7 +187,7 @@ impl Playing {
     /// Folds the waiting entries. A wrong roll is a finding of the row `dice`, so folding goes on as if it had been recorded.
     pub(super) fn settle(&mut self) {
         let entries = std::mem::take(&mut self.waiting);
-        let logged = stored(&entries);
+        let logged = LogEntry::stored(&entries);
         let mut rest = logged.as_slice();
         let compares = self.built_in.is_some();
         let mut computed = Vec::new();

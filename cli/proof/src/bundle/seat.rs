@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use turnfold_core::{DicePolicy, Registry, Seat, Step};
-use turnfold_history::{
-    LogEntry, ReplayError, Revision, SourceName, Viewer, is_open_setup, logged, rules_of,
-};
+use turnfold_history::{LogEntry, ReplayError, Revision, SourceName, Viewer, rules_of};
 use turnfold_store::{BranchName, Entry, IdempotencyKey, MatchName, Seq};
 
 use super::outline::{BundleOutline, BundledMatch};
@@ -143,7 +141,7 @@ fn hidden_in(
         let name = SourceName::Revision(revision.clone());
         let rules = rules_of(&bundled.genesis, &revision, registry)?;
         let mut state = rules.start(&bundled.genesis.setup)?;
-        if !is_open_setup(&*rules, &bundled.genesis.setup, &*state, viewer)? {
+        if !viewer.may_have_setup(&*rules, &bundled.genesis.setup, &*state)? {
             return guessable(&format!("the setup of `{}` reveals what is dealt", bundled.name));
         }
         // The link of an origin covers every entry of that match, also those that this bundle does not reach.
@@ -172,7 +170,7 @@ fn hidden_in(
             index += 1;
         };
         viewer
-            .fold(state.as_mut(), &logged(&log), &bundled.genesis.dice, observe)
+            .fold(state.as_mut(), &LogEntry::all_logged(&log), &bundled.genesis.dice, observe)
             .map_err(|cause| ReplayError::broken_entry(&name, cause))?;
     }
     let concealed = hidden.clone();

@@ -8,7 +8,7 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed, SetupError};
 use turnfold_history::input::check_title;
-use turnfold_history::{Imported, ReplayError, find_rules, new_match_name, tfl};
+use turnfold_history::{Imported, ReplayError, Revision, find_rules, tfl};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
 use utoipa::{IntoParams, ToSchema};
@@ -231,7 +231,7 @@ pub(crate) async fn create(
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
         return app
             .fold_for(bearer.reader()?, None, move |app| {
-                let match_name = new_match_name(&match_name).map_err(Problem::content)?;
+                let match_name = Revision::new_match_name(&match_name).map_err(Problem::content)?;
                 let replay = tfl::read_also_seen("the body", &file, &app.registry)
                     .and_then(turnfold_history::tfl::Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(ProblemCode::Setup, error.to_string()))?;
@@ -251,7 +251,7 @@ pub(crate) async fn create(
     }
     let new = json_body::<NewMatchBody>(request).await?;
     app.block(move |app| {
-        let match_name = new_match_name(&new.name).map_err(Problem::content)?;
+        let match_name = Revision::new_match_name(&new.name).map_err(Problem::content)?;
         let unplayable = |detail: String| Problem::new(ProblemCode::Setup, detail);
         let rules = find_rules(&new.ruleset, &app.registry).map_err(|error| unplayable(error.to_string()))?;
         let dice = dice(app, &new)?;

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 use turnfold_core::Digest;
-use turnfold_history::golden::bless_if_true;
-use turnfold_history::tfl::{PAGE_VERSION, Replay};
+use turnfold_history::tfl::Replay;
 use turnfold_history::{History, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer};
 
 use super::html::{ScriptJson, fill, source_hash, text};
@@ -76,7 +75,7 @@ impl Page {
         };
         let replay = sources.read_replay(&file.path)?;
         let seat_history = SeatHistory::of(viewer, History::of_replay(&file.path, &replay)?)?;
-        let replay = if seat_history.viewer().sees_all() { Some(bless_if_true(&replay)?) } else { None };
+        let replay = if seat_history.viewer().sees_all() { Some(replay.bless_if_true()?) } else { None };
         match file.seq {
             Some(seq) => Self::of(seat_history.up_to(seq)?, None, PAGE_BYTES_MAX),
             None => Self::of(seat_history, replay, PAGE_BYTES_MAX),
@@ -143,7 +142,7 @@ impl Page {
             return Ok(None);
         }
         let mut before = Vec::new();
-        let whole = Document { turnfold: PAGE_VERSION, frames: &document, replay };
+        let whole = Document { turnfold: Replay::PAGE_VERSION, frames: &document, replay };
         serde_json::to_writer(ScriptJson(&mut before), &whole).expect("plain data encodes");
         let data = with_frames(before, data);
         let style = STYLES.concat();

@@ -1,11 +1,9 @@
 //! The output of `diff`, which compares two histories.
 
 use serde::Serialize;
-use turnfold_history::compare::{
-    Comparison, DiffStat, Difference, Divergence, Side, StatesPart, changed_claims, records_of,
-};
+use turnfold_history::compare::{Comparison, DiffStat, Difference, Divergence, Side, StatesPart};
 use turnfold_history::text::{Line, TextSpan, Tone, counted, dim, plain, strong, warning};
-use turnfold_history::{Record, ReplayError, SeatHistory, shell_path};
+use turnfold_history::{FileName, Record, ReplayError, SeatHistory};
 
 /// The output of `diff --format json`.
 #[derive(Debug, Serialize)]
@@ -37,8 +35,8 @@ impl<'a> DiffDocument<'a> {
     /// What is wrong with either history.
     pub fn of(comparison: &'a Comparison, [a, b]: [&SeatHistory; 2]) -> Result<Self, ReplayError> {
         let Comparison { stat, pairs, .. } = comparison;
-        let mut records_a = records_of(a, pairs.iter().filter_map(|(seq, _)| *seq))?;
-        let mut records_b = records_of(b, pairs.iter().filter_map(|(_, seq)| *seq))?;
+        let mut records_a = a.records_of(pairs.iter().filter_map(|(seq, _)| *seq))?;
+        let mut records_b = b.records_of(pairs.iter().filter_map(|(_, seq)| *seq))?;
         let mut entries = Vec::new();
         for (a, b) in pairs {
             let a = a.and_then(|seq| records_a.remove(&seq));
@@ -145,7 +143,7 @@ fn note(side: &Side) -> Option<Line> {
     let explains = match &side.source {
         source if source.is_standard_input() => String::new(),
         source => {
-            let file = shell_path(&source.up_to(None).to_string());
+            let file = FileName::shell_path(&source.up_to(None).to_string());
             format!("; a check of {file} explains")
         }
     };
@@ -162,7 +160,7 @@ fn outcome((divergence, in_b): &(Divergence, u64)) -> Vec<Line> {
     let other = if subject.seq() == Some(*in_b) { String::new() } else { format!(", there entry {in_b}") };
     let mut lines = vec![Line::from(format!("  {subject}{other}"))];
     if let Some(recorded) = recorded {
-        lines.extend(changed_claims(recorded, computed));
+        lines.extend(recorded.changes(computed));
     }
     lines
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use turnfold_core::trust::VerifierKey;
-use turnfold_history::{ReplayError, new_match_name};
+use turnfold_history::{ReplayError, Revision};
 use turnfold_mail::{
     AddressLine, Addresses, GameTerms, MailError, MailMatch, NewMailMatch, addresses_in, start_for_mail,
 };
@@ -40,7 +40,7 @@ use crate::{clock, files, limits, random};
     --to p1=ben@example.org --to p2=cleo@example.org --to host=ann@example.org")]
 pub(crate) struct Args {
     /// Name of the match, at most 59 characters
-    #[arg(value_name = "MATCH", value_parser = new_match_name)]
+    #[arg(value_name = "MATCH", value_parser = Revision::new_match_name)]
     match_name: MatchName,
 
     /// The ruleset by its name, or `referee:NAME`, the referee of that game

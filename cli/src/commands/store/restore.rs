@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
-use turnfold_history::{PUT_MODULE, input};
+use turnfold_history::{ReplayError, input};
 use turnfold_proof::bundle::NeededModule;
 use turnfold_store::{RescueError, Store, StoreReader, Totals};
 
@@ -61,7 +61,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut missing = Vec::new();
     for module in NeededModule::of_all(&reader)? {
         if context.modules.by_digest(&module.module).is_none() {
-            tracing::warn!("missing, needed by restored matches: module {module}; {PUT_MODULE}");
+            tracing::warn!(
+                "missing, needed by restored matches: module {module}; {}",
+                ReplayError::PUT_MODULE
+            );
             missing.push(module);
         }
     }

@@ -12,7 +12,7 @@ use crate::compare::difference::{Difference, side_text};
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
 use crate::history::distrusted;
-use crate::history::entry::{Attempt, LogEntry, logged};
+use crate::history::entry::{Attempt, LogEntry};
 use crate::text::first_word;
 use crate::tfl::ReplayLine;
 
@@ -165,7 +165,7 @@ fn fold_one(
         let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
         became = Some(PortEntry { outcome: step.outcome(), effects });
     };
-    state.fold(&logged([entry]), dice, observe)?;
+    state.fold(&LogEntry::all_logged([entry]), dice, observe)?;
     Ok(became)
 }
 

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::Outcome;
 
 use crate::compare::divergence::{Claim, Subject};
-use crate::compare::outcomes::{added_claim, changed_claims};
+use crate::compare::outcomes::added_claim;
 use crate::history::entry::ShortHash;
 use crate::text::{Line, added, printable, removed, strong};
 use crate::tfl::{Replay, ReplayLine};
@@ -171,7 +171,7 @@ impl Change {
         }
         match &self.outcome {
             Changed { old: Some(old), new: Some(new) } if old != new => {
-                lines.extend(changed_claims(old, new));
+                lines.extend(old.changes(new));
             }
             Changed { old: None, new: Some(new) } => lines.extend(added_claim(new)),
             _ => {}
@@ -209,19 +209,18 @@ impl Serialize for Change {
 mod tests {
     use super::*;
     use crate::example::replay;
-    use crate::golden::bless::bless;
     use crate::history::entry::LogEntry;
 
     const SCRIPT: &str = "1 host roll 6 6 1 1\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 
     fn shown(replay: &Replay) -> Vec<String> {
-        let changes = replay.changes(&bless(replay).unwrap());
+        let changes = replay.changes(&replay.bless().unwrap());
         Change::lines("x.tfl", &changes).into_iter().map(|line| line.to_string()).collect()
     }
 
     /// Changes every hash of a blessed match in its first digit, from an entry on, as another rules build might have.
     fn other_hashes(from: u64) -> Replay {
-        let mut altered = bless(&replay(SCRIPT)).unwrap();
+        let mut altered = replay(SCRIPT).bless().unwrap();
         for line in &mut altered.lines {
             if let ReplayLine::Entry(LogEntry { seq, hash: Some(hash), .. }) = line
                 && *seq >= from
@@ -239,13 +238,13 @@ mod tests {
     #[test]
     fn a_replay_blessed_in_part_is_closed_over_its_lines() {
         let old = other_hashes(2);
-        let blessed = bless(&old).unwrap();
+        let blessed = old.bless().unwrap();
         assert_eq!(old.bless_lines(&blessed, |_| true), blessed);
         let line = old.changes(&blessed)[0].line;
         let mixed = old.bless_lines(&blessed, |number| number == line);
         assert_eq!(shown(&mixed)[0], "x.tfl:20: entry 3 (p2 move 0,-2)");
         let closing = mixed.closing.unwrap();
         assert_eq!((closing.state, closing.log), (blessed.closing.unwrap().state, mixed.log_digest()));
-        assert_eq!(bless(&mixed).unwrap(), blessed);
+        assert_eq!(mixed.bless().unwrap(), blessed);
     }
 }

@@ -6,7 +6,7 @@ use turnfold_core::AnyState;
 
 use super::mismatch::Mismatch;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use crate::history::entry::{LogEntry, ShortHash, logged};
+use crate::history::entry::{LogEntry, ShortHash};
 use crate::tfl::Replay;
 
 /// Folds entries, which have line numbers, a second time, and also from a state that is stored halfway. Compares both
@@ -52,7 +52,7 @@ fn fold(
     entries: &[(usize, &LogEntry)],
     hash: Option<ShortHash>,
 ) -> Result<(), String> {
-    let log = logged(entries.iter().map(|(_, entry)| *entry));
+    let log = LogEntry::all_logged(entries.iter().map(|(_, entry)| *entry));
     state.fold(&log, &replay.header.dice, &mut |_| {}).map_err(|error| error.to_string())?;
     let other = ShortHash::from(state.state_hash());
     match hash {

@@ -5,7 +5,7 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged, Seat, Ste
 use super::mismatch::{DiceFinding, Mismatch, StateDifference};
 use crate::compare::difference::{Difference, view_of};
 use crate::compare::divergence::{DivergenceKind, Subject};
-use crate::history::entry::{CommandForm, LogEntry, ShortHash, logged};
+use crate::history::entry::{CommandForm, LogEntry, ShortHash};
 use crate::tfl::{Replay, TflError};
 
 pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
@@ -20,7 +20,9 @@ pub(super) fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), Tf
     let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
     let Some(&entry) = rest.first() else { return Ok(()) };
     let mut state = replay.start()?;
-    state.fold(&logged(before), &replay.header.dice, &mut |_| {}).map_err(|error| replay.locate(&error))?;
+    state
+        .fold(&LogEntry::all_logged(before), &replay.header.dice, &mut |_| {})
+        .map_err(|error| replay.locate(&error))?;
     let dice = &replay.header.dice;
     let explained = match kind {
         DivergenceKind::WrongRoll => wrong_roll(state.as_ref(), entry, dice, mismatch),

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::Registry;
 
 use super::mismatch::Mismatch;
-use super::replay::{AllDifferences, Checked, check_replay, check_replay_to_end};
+use super::replay::{AllDifferences, Checked};
 use crate::error::ReplayError;
 use crate::fault::catch;
 use crate::golden::found::{FoundFiles, UnreadPath};
@@ -36,7 +36,7 @@ pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport,
         return Err(error);
     }
     let check_file = &|path: &Path| FileCheck::of(path, false, registry);
-    let report = check_files(found.files, CheckLimits::default(), check_file)?;
+    let report = CheckReport::of_files(found.files, CheckLimits::default(), check_file)?;
     Ok(CheckReport { unread: found.unread, ..report })
 }
 
@@ -49,37 +49,39 @@ pub struct CheckLimits {
     pub jobs: Option<u16>,
 }
 
-/// Checks files with `check_file`, several at once. The report does not depend on how many, or on which is finished
-/// first.
-///
-/// # Errors
-/// [`ReplayError::Threads`].
-pub fn check_files(
-    paths: Vec<PathBuf>,
-    limits: CheckLimits,
-    check_file: &(dyn Fn(&Path) -> FileCheck + Sync),
-) -> Result<CheckReport, ReplayError> {
-    let pool = ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from)).build();
-    let pool = pool.map_err(|error| ReplayError::Threads(error.to_string()))?;
-    let count = paths.len();
-    // The index of the first file known to fail. Later files are then skipped, but those before it are all checked.
-    let last = AtomicUsize::new(usize::MAX);
-    let checked: Vec<Option<FileCheck>> = pool.install(|| {
-        let checked = paths.into_par_iter().enumerate().map(|(index, path)| {
-            if index > last.load(Ordering::Relaxed) {
-                return None;
-            }
-            let file = check_file(&path);
-            if limits.fail_fast && !file.is_good() {
-                last.fetch_min(index, Ordering::Relaxed);
-            }
-            Some(file)
+impl CheckReport {
+    /// Checks files with `check_file`, several at once. The report does not depend on how many, or on which is finished
+    /// first.
+    ///
+    /// # Errors
+    /// [`ReplayError::Threads`].
+    pub fn of_files(
+        paths: Vec<PathBuf>,
+        limits: CheckLimits,
+        check_file: &(dyn Fn(&Path) -> FileCheck + Sync),
+    ) -> Result<Self, ReplayError> {
+        let pool = ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from)).build();
+        let pool = pool.map_err(|error| ReplayError::Threads(error.to_string()))?;
+        let count = paths.len();
+        // The index of the first file known to fail. Later files are then skipped, but those before it are all checked.
+        let last = AtomicUsize::new(usize::MAX);
+        let checked: Vec<Option<FileCheck>> = pool.install(|| {
+            let checked = paths.into_par_iter().enumerate().map(|(index, path)| {
+                if index > last.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let file = check_file(&path);
+                if limits.fail_fast && !file.is_good() {
+                    last.fetch_min(index, Ordering::Relaxed);
+                }
+                Some(file)
+            });
+            checked.collect()
         });
-        checked.collect()
-    });
-    let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
-    let not_checked = count - files.len();
-    Ok(CheckReport { files, not_checked, unread: Vec::new() })
+        let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
+        let not_checked = count - files.len();
+        Ok(Self { files, not_checked, unread: Vec::new() })
+    }
 }
 
 /// The results of checking files.
@@ -201,7 +203,7 @@ impl FileCheck {
         let is_in_page = is_read_as_page(path, &bytes);
         let result = catch(|| {
             let replay = tfl::read(&file, &replay_bytes(path, bytes)?, registry)?;
-            Ok(if all { check_replay_to_end(&replay)? } else { check_replay(&replay)? })
+            Ok(if all { replay.check_to_end()? } else { replay.check()? })
         });
         let result = result.unwrap_or_else(|fault| Err(ReplayError::unreadable(&file, fault)));
         Self { file, result, is_in_page, time: Duration::ZERO }

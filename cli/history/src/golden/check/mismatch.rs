@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Divergence, DivergenceKind, Hashes, Subject};
-use crate::compare::outcomes::changed_claims;
-use crate::history::revision::shell_path;
+use crate::history::revision::FileName;
 use crate::input::{input_name, is_page};
 use crate::text::{Line, added, dim, printable, removed, strong};
 
@@ -209,7 +208,7 @@ impl Mismatch {
         }
         let divergence = &self.divergence;
         if let Some(recorded) = &divergence.recorded {
-            lines.extend(changed_claims(recorded, &divergence.computed));
+            lines.extend(recorded.changes(&divergence.computed));
         } else if !matches!(self.kind(), DivergenceKind::Missing | DivergenceKind::CutShort) {
             lines.push(removed(format_args!("- {}", divergence.expected())).into());
             lines.push(added(format_args!("+ {}", divergence.computed)).into());
@@ -241,7 +240,7 @@ impl Mismatch {
         let program = self.program;
         // Piped input has no file name.
         let is_piped = self.file == input_name(Path::new("-"));
-        let file = if is_piped { "FILE".into() } else { shell_path(&self.file) };
+        let file = if is_piped { "FILE".into() } else { FileName::shell_path(&self.file) };
         match (self.kind(), &self.divergence.subject) {
             _ if self.is_in_page_to_be_made_again() => {
                 format!("{program} export MATCH --html -o {file} --force")

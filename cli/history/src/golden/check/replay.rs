@@ -33,55 +33,57 @@ pub struct AllDifferences {
     pub(crate) left_out: u64,
 }
 
-/// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
-///
-/// The entries are also folded a second time, and from a state that is stored halfway. So neither a pass nor a failure
-/// is an accident of one run.
-///
-/// A setup that cannot be started and a command that cannot be read are errors and not differences.
-///
-/// # Errors
-/// [`TflError`] with the line and column.
-pub fn check_replay(replay: &Replay) -> Result<Checked, TflError> {
-    let entries: Vec<_> = replay.numbered_entries().collect();
-    let count = entries.len() as u64;
-    if let Some(difference) = of_header(replay) {
-        return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
-    }
-    let setup = replay.setup()?;
-    let audit = Auditor::audit(&setup, replay, &entries, None)?;
-    let folded = entries.get(..audit.seen).unwrap_or_default();
-    let mut difference = audit.hash.and_then(|hash| disagreement(replay, &setup, folded, hash));
-    if difference.is_none()
-        && let Some(first) = audit.difference
-    {
-        let second = Auditor::audit(&setup, replay, &entries, None);
-        difference = Some(confirm(first, second.ok().and_then(|audit| audit.difference)));
-    }
-    if let Some(mismatch) = &mut difference {
-        explain(replay, mismatch)?;
-    }
-    Ok(Checked { entries: count, difference, all: None })
-}
-
-/// Checks a replay and continues after the first difference, to the end or to an entry that cannot be folded. Every
-/// line is compared with what the rules compute in the folded state, whatever the lines before it record.
-pub(crate) fn check_replay_to_end(replay: &Replay) -> Result<Checked, TflError> {
-    let mut checked = check_replay(replay)?;
-    let mut all = AllDifferences::default();
-    if let Some(difference) = &checked.difference
-        && difference.kind() != DivergenceKind::Header
-    {
-        let entries: Vec<_> = replay.numbered_entries().collect();
-        all = Auditor::audit(&replay.setup()?, replay, &entries, Some(all))?.all.unwrap_or_default();
-        for mismatch in &mut all.later {
-            name_rules(&*replay.header.rules, mismatch);
+impl Replay {
+    /// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
+    ///
+    /// The entries are also folded a second time, and from a state that is stored halfway. So neither a pass nor a failure
+    /// is an accident of one run.
+    ///
+    /// A setup that cannot be started and a command that cannot be read are errors and not differences.
+    ///
+    /// # Errors
+    /// [`TflError`] with the line and column.
+    pub fn check(&self) -> Result<Checked, TflError> {
+        let entries: Vec<_> = self.numbered_entries().collect();
+        let count = entries.len() as u64;
+        if let Some(difference) = of_header(self) {
+            return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
         }
+        let setup = self.setup()?;
+        let audit = Auditor::audit(&setup, self, &entries, None)?;
+        let folded = entries.get(..audit.seen).unwrap_or_default();
+        let mut difference = audit.hash.and_then(|hash| disagreement(self, &setup, folded, hash));
+        if difference.is_none()
+            && let Some(first) = audit.difference
+        {
+            let second = Auditor::audit(&setup, self, &entries, None);
+            difference = Some(confirm(first, second.ok().and_then(|audit| audit.difference)));
+        }
+        if let Some(mismatch) = &mut difference {
+            explain(self, mismatch)?;
+        }
+        Ok(Checked { entries: count, difference, all: None })
     }
-    // A difference in the header or between two folds is not found by the audit itself.
-    all.count = all.count.max(u64::from(checked.difference.is_some()));
-    checked.all = Some(all);
-    Ok(checked)
+
+    /// Checks a replay and continues after the first difference, to the end or to an entry that cannot be folded. Every
+    /// line is compared with what the rules compute in the folded state, whatever the lines before it record.
+    pub(crate) fn check_to_end(&self) -> Result<Checked, TflError> {
+        let mut checked = self.check()?;
+        let mut all = AllDifferences::default();
+        if let Some(difference) = &checked.difference
+            && difference.kind() != DivergenceKind::Header
+        {
+            let entries: Vec<_> = self.numbered_entries().collect();
+            all = Auditor::audit(&self.setup()?, self, &entries, Some(all))?.all.unwrap_or_default();
+            for mismatch in &mut all.later {
+                name_rules(&*self.header.rules, mismatch);
+            }
+        }
+        // A difference in the header or between two folds is not found by the audit itself.
+        all.count = all.count.max(u64::from(checked.difference.is_some()));
+        checked.all = Some(all);
+        Ok(checked)
+    }
 }
 
 /// Compares the header with the one that was blessed. Under another header the rules compute something else, so nothing

@@ -2,11 +2,11 @@
 
 use super::goal::{Goal, answer_to};
 use super::kept::Given;
-use super::search::{Least, Progress};
+use super::search::Least;
 use super::shrinker::Shrinker;
 use crate::compare::divergence::DivergenceKind;
 use crate::error::ReplayError;
-use crate::golden::check::{Mismatch, check_replay};
+use crate::golden::check::Mismatch;
 use crate::history::History;
 use crate::history::entry::LogEntry;
 use crate::tfl::{Replay, ReplayLine};
@@ -24,8 +24,11 @@ use crate::tfl::{Replay, ReplayLine};
 /// [`ReplayError::Passes`], [`ReplayError::FaultOfRules`] and [`ReplayError::NoEntryFails`] if there is nothing to
 /// shrink, [`ReplayError::NotRepeatable`] if the rules answer differently the second time, and errors of reading the
 /// file.
-pub fn shrink_failing(replay: &Replay, progress: &mut Progress<'_>) -> Result<(Least, String), ReplayError> {
-    let Some(mismatch) = check_replay(replay)?.difference else {
+pub fn shrink_failing(
+    replay: &Replay,
+    progress: &mut dyn FnMut(usize, u64),
+) -> Result<(Least, String), ReplayError> {
+    let Some(mismatch) = replay.check()?.difference else {
         return Err(ReplayError::Passes(replay.file.clone()));
     };
     let kind = mismatch.kind();
@@ -55,7 +58,7 @@ fn before_line(
     cut: &Replay,
     line: ReplayLine,
     given: Given,
-    progress: &mut Progress<'_>,
+    progress: &mut dyn FnMut(usize, u64),
 ) -> Result<Least, ReplayError> {
     let source = History::of_replay(replay.file.as_ref(), replay)?;
     let is_attempt = matches!(line, ReplayLine::Attempt(_));

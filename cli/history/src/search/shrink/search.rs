@@ -9,9 +9,6 @@ use crate::search::condition::Survey;
 use crate::tfl::Replay;
 use crate::viewer::Viewer;
 
-/// Receives the number of entries left and the number of tries.
-pub type Progress<'a> = dyn FnMut(usize, u64) + 'a;
-
 /// The result of shrinking.
 pub enum Shrinking {
     /// The whole log does not show it.
@@ -43,7 +40,7 @@ pub fn shrink<E: From<ReplayError>>(
     history: &History,
     question: Question<'_, E>,
     viewer: Viewer,
-    progress: &mut Progress<'_>,
+    progress: &mut dyn FnMut(usize, u64),
 ) -> Result<Shrinking, E> {
     require_rules(&*history.rules)?;
     let mut goal = match question {

@@ -4,21 +4,20 @@ use turnfold_core::{DicePolicy, Seed};
 
 use super::*;
 use crate::example::{body, replay};
-use crate::golden::bless::bless;
 use crate::golden::check::mismatch::{DiceFinding, StateDifference};
 use crate::tfl::ReplayLine;
 
 const SCRIPT: &str = "# roll\n1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
 
 fn blessed() -> String {
-    body(&bless(&replay(SCRIPT)).unwrap())
+    body(&replay(SCRIPT).bless().unwrap())
 }
 
 /// Changes the blessed match in one place and requires this report.
 fn check_change(old: &str, new: &str, expected: &str) {
     let text = blessed();
     assert_eq!(text.matches(old).count(), 1, "{text}");
-    let checked = check_replay(&replay(&text.replacen(old, new, 1))).unwrap();
+    let checked = replay(&text.replacen(old, new, 1)).check().unwrap();
     let mismatch = *checked.difference.expect("the change is found");
     let lines: Vec<String> = mismatch.lines().into_iter().map(|line| line.to_string()).collect();
     assert_eq!(lines.join("\n"), expected.trim_start_matches('\n').trim_end());
@@ -124,14 +123,15 @@ fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut LogEntry)) 
     let values =
         DicePolicy::Seeded(SEED).values(1, &due).filter(|_| is_seeds).unwrap_or_else(|| vec![1, 1, 1, 2]);
     let mut replay =
-        bless(&replay(&format!("1 host {}\n", Claim::Roll(values).to_string().replace("rolled", "roll"))))
+        replay(&format!("1 host {}\n", Claim::Roll(values).to_string().replace("rolled", "roll")))
+            .bless()
             .unwrap();
     replay.header.dice = dice;
     replay.lines.iter_mut().for_each(|line| match line {
         ReplayLine::Entry(entry) => change(entry),
         _ => unreachable!("there is one entry"),
     });
-    *check_replay(&replay).unwrap().difference.expect("the change is found")
+    *replay.check().unwrap().difference.expect("the change is found")
 }
 
 const SEED: Seed = Seed::new([7; 32]);
@@ -174,8 +174,8 @@ fn every_changed_character_is_found_or_refused() {
     for at in entries..text.len() {
         let mut bytes = text.clone().into_bytes();
         bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
-        let checked = crate::tfl::read("x.tfl", &bytes, &turnfold_games::standard())
-            .and_then(|replay| check_replay(&replay));
+        let checked =
+            crate::tfl::read("x.tfl", &bytes, &turnfold_games::standard()).and_then(|replay| replay.check());
         let is_accepted = checked.is_ok_and(|checked| checked.difference.is_none());
         assert!(!is_accepted, "{}", String::from_utf8_lossy(&bytes));
     }
@@ -184,16 +184,16 @@ fn every_changed_character_is_found_or_refused() {
 #[test]
 fn a_hundred_differences_are_kept_and_hashes_are_one_only_in_a_row() {
     let attempts = "! p1 stand => rejected wrong_seat\n".repeat(DIFFERENCES_MAX + 2);
-    let all = check_replay_to_end(&replay(&attempts)).unwrap().all.unwrap();
+    let all = replay(&attempts).check_to_end().unwrap().all.unwrap();
     // The missing closing line is one more difference.
     assert_eq!((all.count, all.later.len(), all.left_out), (103, 99, 3));
     let other = |line: &str| match line.rsplit_once(" #") {
         Some((entry, _)) if !line.starts_with('3') => format!("{entry} #0123456789abcdef\n"),
         _ => format!("{line}\n"),
     };
-    let blessed = body(&bless(&replay(&format!("{SCRIPT}4 p1 click 0,3\n"))).unwrap());
+    let blessed = body(&replay(&format!("{SCRIPT}4 p1 click 0,3\n")).bless().unwrap());
     let (entries, _) = blessed.split_once("\n= ").unwrap();
-    let checked = check_replay_to_end(&replay(&entries.lines().map(other).collect::<String>())).unwrap();
+    let checked = replay(&entries.lines().map(other).collect::<String>()).check_to_end().unwrap();
     let first = checked.difference.unwrap();
     let later = checked.all.unwrap().later;
     assert_eq!((first.divergence.subject.seq(), first.until), (Some(1), None));
