@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use turnfold_core::registry::NoRules;
 use turnfold_core::{Digest, Registry};
 use turnfold_history::input::{Limits, input_name};
-use turnfold_history::tfl::{self, Replay, replay_bytes};
+use turnfold_history::tfl::{Replay, replay_bytes};
 use turnfold_history::{ReplayError, Revision, Sources, recorded_rules};
 use turnfold_proof::bundle::BundledName;
 use turnfold_referee::ModuleFolders;
@@ -221,7 +221,7 @@ impl Sources for Workspace {
             return self.bundles.replay(&name, &self.registry);
         }
         let bytes = replay_bytes(path, files::read_input_or_stdin(path, &Limits::REPLAY)?)?;
-        Ok(tfl::read_also_seen(&input_name(path), &bytes, &self.registry)?)
+        Ok(Replay::read_also_seen(&input_name(path), &bytes, &self.registry)?)
     }
 
     fn build(&self) -> Option<Digest> {

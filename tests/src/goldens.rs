@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use turnfold_games::rulesets;
-use turnfold_history::{History, SeatHistory, tfl};
+use turnfold_history::tfl::Replay;
+use turnfold_history::{History, SeatHistory};
 
 use crate::sandbox::workspace;
 
@@ -26,7 +27,7 @@ pub fn goldens() -> Vec<PathBuf> {
 /// Returns the history of a replay file as a seat sees it.
 pub fn seat_history(path: &Path, text: &str, viewer: &str) -> SeatHistory {
     let replay =
-        tfl::read_also_seen(&path.display().to_string(), text.as_bytes(), &turnfold_games::standard());
+        Replay::read_also_seen(&path.display().to_string(), text.as_bytes(), &turnfold_games::standard());
     let history = History::of_replay(path, &replay.unwrap()).unwrap();
     SeatHistory::of(viewer.parse().unwrap(), history).unwrap()
 }

@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use turnfold_core::Registry;
-//!//! use turnfold_history::search::{Bisection, Question, bisect};
+//! use turnfold_history::search::{Bisection, Question, bisect};
 //! use turnfold_history::{History, ReplayError, SeatHistory, Viewer, tfl};
 //!
 //! let script = b"turnfold replay 2

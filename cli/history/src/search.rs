@@ -8,7 +8,7 @@ pub(crate) mod path;
 mod shrink;
 mod stepper;
 
-pub use bisect::{Bisection, EarlierSpell, Flip, Judgment, Question, RUN, bisect};
+pub use bisect::{Bisection, EarlierSpell, Flip, Judgment, Question, bisect};
 pub use blame::{Blamed, FieldChange, blame};
 pub use condition::{Condition, ConditionError, Survey};
 pub use find::{FoundEntry, Pattern, Wanted, find};

@@ -1,6 +1,6 @@
 #![doc = include_str!("../TFL.md")]
 //!
-//! [`bless`](crate::golden::bless::bless) fills in what a script leaves out; [`check`](crate::check()) requires it.
+//! [`Replay::bless`] fills in what a script leaves out; [`check`](crate::check()) requires it.
 
 mod canonical;
 mod file;
@@ -20,6 +20,6 @@ pub use header::{Header, SeenBy};
 pub use in_page::{PageError, replay_bytes, replay_in};
 pub(crate) use long::LongReplay;
 pub(crate) use read::FIRST_WORDS;
-pub use read::{read, read_also_seen, read_any_version};
+pub use read::read;
 pub(crate) use write::LogHasher;
 pub use write::ReplayOrigin;

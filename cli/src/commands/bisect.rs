@@ -1,7 +1,7 @@
 //! `turnfold bisect`: finds an entry at which a condition becomes true.
 
 use serde_json::json;
-use turnfold_history::search::{Bisection, Condition, EarlierSpell, Flip, Judgment, Question, RUN, bisect};
+use turnfold_history::search::{Bisection, Condition, EarlierSpell, Flip, Judgment, Question, bisect};
 use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render;
 
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.run.is_some() {
-        args.viewer.require_all(RUN)?;
+        args.viewer.require_all(Judgment::RUN)?;
     }
     let seat_history = histories::load(args.viewer, &args.source, context)?;
     let found = match (&args.when, &args.run) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::slice;
 
 use turnfold_core::Digest;
-use turnfold_history::tfl::{self, PageError, replay_in};
+use turnfold_history::tfl::{PageError, Replay, replay_in};
 use turnfold_history::{Revision, SourceName, Sources};
 use turnfold_proof::bundle::BundledName;
 use turnfold_show::Page;
@@ -100,7 +100,8 @@ impl Workspace {
         }
         // This machine may lack the rules of the match; then the file is still written, without a state hash in the
         // output.
-        let replay = replay.and_then(|bytes| tfl::read_also_seen("replay.tfl", &bytes, &self.registry).ok());
+        let replay =
+            replay.and_then(|bytes| Replay::read_also_seen("replay.tfl", &bytes, &self.registry).ok());
         let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
         let mut entries = 0;
         for line in text.lines() {

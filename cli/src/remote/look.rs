@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 use turnfold_core::Registry;
-use turnfold_history::tfl::{self, Replay};
+use turnfold_history::tfl::Replay;
 use turnfold_history::{ReplayError, Revision, Viewer};
 
 use crate::failure::Failure;
@@ -65,7 +65,7 @@ pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -
         // The number of an entry counts what the seat knows now, so the caller cuts the history there.
         seen_replay(client, &Revision { seq: None, ..revision.clone() }, None)?
     };
-    let read = tfl::read_also_seen(&revision.to_string(), text.as_bytes(), registry);
+    let read = Replay::read_also_seen(&revision.to_string(), text.as_bytes(), registry);
     read.map_err(|error| ReplayError::from(error).into())
 }
 

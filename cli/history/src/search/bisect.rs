@@ -31,6 +31,11 @@ pub enum Judgment {
     CannotTell,
 }
 
+impl Judgment {
+    /// The text of the error for a player, who may not see what a judge gets.
+    pub const RUN: &str = "the command of `--run` is given whole replay files";
+}
+
 impl From<bool> for Judgment {
     fn from(shows: bool) -> Self {
         if shows { Self::Yes } else { Self::No }
@@ -85,9 +90,6 @@ pub struct EarlierSpell {
 /// its answers on both sides of an entry in one of 64 searches.
 const AGAIN: usize = 3;
 
-/// The text of the error for a player, who may not see what a judge gets.
-pub const RUN: &str = "the command of `--run` is given whole replay files";
-
 /// Finds an entry at which something becomes true, by binary search. With `linear`, examines every entry and finds the
 /// first.
 ///
@@ -100,7 +102,7 @@ pub fn bisect<E: From<ReplayError>>(
     linear: bool,
 ) -> Result<Bisection, E> {
     if matches!(question, Question::Judged(_)) {
-        seat_history.viewer().require_all(RUN)?;
+        seat_history.viewer().require_all(Judgment::RUN)?;
     }
     let base = (0, seat_history.start()?);
     if matches!(question, Question::Holds(_)) {
@@ -195,7 +197,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
     fn ask(&mut self, count: u64) -> Result<Judgment, E> {
         self.probes += 1;
         let judgment = match &mut self.question {
-            Question::Judged(judge) => judge(&self.seat_history.whole(RUN, count)?.to_replay()?)?,
+            Question::Judged(judge) => judge(&self.seat_history.whole(Judgment::RUN, count)?.to_replay()?)?,
             Question::Holds(condition) => {
                 let condition = *condition;
                 let state = self.state_after(count)?;

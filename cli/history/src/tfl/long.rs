@@ -8,7 +8,7 @@ use turnfold_core::Registry;
 
 use super::file::{Closing, FENCE, Replay, ReplayLine};
 use super::lines::SourceLines;
-use super::read::{Body, read_also_seen};
+use super::read::Body;
 use crate::error::ReplayError;
 use crate::history::entry::LogEntry;
 use crate::input::Limits;
@@ -47,7 +47,7 @@ impl LongReplay {
                 return None;
             }
         }
-        let replay = read_also_seen(&input_name(path), header.as_bytes(), registry).ok()?;
+        let replay = Replay::read_also_seen(&input_name(path), header.as_bytes(), registry).ok()?;
         let mut long = Self { replay, head: 0, file, body_at: header.len() as u64 };
         let mut head = 0;
         long.pass(&mut |entry| {

@@ -28,20 +28,22 @@ pub fn read(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, Tfl
     read_under(file, bytes, registry, Versions::Own)?.whole()
 }
 
-/// Reads a replay file, also one for one seat.
-///
-/// # Errors
-/// As for [`read`].
-pub fn read_also_seen(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
-    read_under(file, bytes, registry, Versions::Own)
-}
+impl Replay {
+    /// Reads a replay file, also one for one seat.
+    ///
+    /// # Errors
+    /// As for [`read`](crate::tfl::read).
+    pub fn read_also_seen(file: &str, bytes: &[u8], registry: &Registry) -> Result<Self, TflError> {
+        read_under(file, bytes, registry, Versions::Own)
+    }
 
-/// Reads a replay file of any version of its ruleset. Its state hashes may differ from those of this build.
-///
-/// # Errors
-/// As for [`read`].
-pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result<Replay, TflError> {
-    read_under(file, bytes, registry, Versions::Any)?.whole()
+    /// Reads a replay file of any version of its ruleset. Its state hashes may differ from those of this build.
+    ///
+    /// # Errors
+    /// As for [`read`](crate::tfl::read).
+    pub fn read_any_version(file: &str, bytes: &[u8], registry: &Registry) -> Result<Self, TflError> {
+        read_under(file, bytes, registry, Versions::Any)?.whole()
+    }
 }
 
 fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions) -> Result<Replay, TflError> {

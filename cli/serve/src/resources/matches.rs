@@ -8,7 +8,8 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed, SetupError};
 use turnfold_history::input::check_title;
-use turnfold_history::{Imported, ReplayError, Revision, find_rules, tfl};
+use turnfold_history::tfl::Replay;
+use turnfold_history::{Imported, ReplayError, Revision, find_rules};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
 use utoipa::{IntoParams, ToSchema};
@@ -232,7 +233,7 @@ pub(crate) async fn create(
         return app
             .fold_for(bearer.reader()?, None, move |app| {
                 let match_name = Revision::new_match_name(&match_name).map_err(Problem::content)?;
-                let replay = tfl::read_also_seen("the body", &file, &app.registry)
+                let replay = Replay::read_also_seen("the body", &file, &app.registry)
                     .and_then(turnfold_history::tfl::Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(ProblemCode::Setup, error.to_string()))?;
                 let now_ms = app.now_ms();

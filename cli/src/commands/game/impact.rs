@@ -10,7 +10,7 @@ use turnfold_core::{AnyRules, Registry};
 use turnfold_history::compare::RecordedLog;
 use turnfold_history::golden::FoundFiles;
 use turnfold_history::input::Limits;
-use turnfold_history::tfl::{self, replay_bytes};
+use turnfold_history::tfl::{Replay, replay_bytes};
 use turnfold_history::{ReplayError, Revision, Sources};
 use turnfold_store::{BranchInfo, MatchInfo, StoreReader};
 
@@ -169,7 +169,7 @@ fn of_files(
     in_parallel(logs, |name, path| {
         let bytes = if is_standard(&path) { piped.to_vec() } else { Limits::REPLAY.read_file(&path)? };
         let bytes = replay_bytes(&path, bytes).map_err(ReplayError::from)?;
-        let replay = tfl::read_any_version(name, &bytes, registry)?;
+        let replay = Replay::read_any_version(name, &bytes, registry)?;
         Ok(OtherRules::fold(others, RecordedLog::of_replay(&replay, registry)))
     })
 }
