@@ -1,8 +1,8 @@
 //! The games of turnfold. Each game is a ruleset.
 //!
-//! A game's folder has its rules for players (`RULES.md`), a small setup (`example.toml`) and the ruleset;
-//! [`initiative`] is the smallest. [`standard`] returns a registry of all games. A new game is added with a line in
-//! [`rulesets`].
+//! A game's folder has its rules for players (`RULES.md`), a small setup (`example.toml`) and the ruleset, whose
+//! `impl Rules` stands in the file next to it; [`initiative`] is the smallest. [`standard`] returns a registry of all
+//! games. A new game is added with a line in [`rulesets`].
 //!
 //! ```
 //! use turnfold_core::{CommandSource, DicePolicy, Logged, Seat};

@@ -40,19 +40,19 @@ impl Rules for Initiative {
     const NAME: &'static str = "initiative";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "two-player initiative rolls and movement in alternating impulses";
-    const EXAMPLE: &'static str = include_str!("example.toml");
+    const EXAMPLE: &'static str = include_str!("initiative/example.toml");
     const SETUPS: &'static [NamedSetup<'static>] = &[
-        NamedSetup::new("a-side-without-units", include_str!("setups/a-side-without-units.toml")),
-        NamedSetup::new("equal-counts", include_str!("setups/equal-counts.toml")),
-        NamedSetup::new("lance-against-star", include_str!("setups/lance-against-star.toml")),
-        NamedSetup::new("no-units", include_str!("setups/no-units.toml")),
-        NamedSetup::new("one-against-many", include_str!("setups/one-against-many.toml")),
-        NamedSetup::new("small-board", include_str!("setups/small-board.toml")),
-        NamedSetup::new("three-against-five", include_str!("setups/three-against-five.toml")),
+        NamedSetup::new("a-side-without-units", include_str!("initiative/setups/a-side-without-units.toml")),
+        NamedSetup::new("equal-counts", include_str!("initiative/setups/equal-counts.toml")),
+        NamedSetup::new("lance-against-star", include_str!("initiative/setups/lance-against-star.toml")),
+        NamedSetup::new("no-units", include_str!("initiative/setups/no-units.toml")),
+        NamedSetup::new("one-against-many", include_str!("initiative/setups/one-against-many.toml")),
+        NamedSetup::new("small-board", include_str!("initiative/setups/small-board.toml")),
+        NamedSetup::new("three-against-five", include_str!("initiative/setups/three-against-five.toml")),
     ];
     const MAIL_TERMS: &'static str =
         "default = [\"cycle\", \"confirm\", \"stand\"]\nbetween = [\"next-turn\"]\n";
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const RULEBOOK: &'static str = include_str!("initiative/RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`order LOSER_COUNT WINNER_COUNT` and `reach UNIT`";
 

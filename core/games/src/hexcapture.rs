@@ -47,17 +47,20 @@ impl Rules for Hexcapture {
     const NAME: &'static str = "hexcapture";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "one turtle captures, carries and eats colored hexes, tick by tick";
-    const EXAMPLE: &'static str = include_str!("example.toml");
+    const EXAMPLE: &'static str = include_str!("hexcapture/example.toml");
     const SETUPS: &'static [NamedSetup<'static>] = &[
-        NamedSetup::new("a-color-at-each-distance", include_str!("setups/a-color-at-each-distance.toml")),
-        NamedSetup::new("full-inventory", include_str!("setups/full-inventory.toml")),
-        NamedSetup::new("generated-world", include_str!("setups/generated-world.toml")),
-        NamedSetup::new("small-world", include_str!("setups/small-world.toml")),
-        NamedSetup::new("thirty-two-colors", include_str!("setups/thirty-two-colors.toml")),
-        NamedSetup::new("walled-corridor", include_str!("setups/walled-corridor.toml")),
+        NamedSetup::new(
+            "a-color-at-each-distance",
+            include_str!("hexcapture/setups/a-color-at-each-distance.toml"),
+        ),
+        NamedSetup::new("full-inventory", include_str!("hexcapture/setups/full-inventory.toml")),
+        NamedSetup::new("generated-world", include_str!("hexcapture/setups/generated-world.toml")),
+        NamedSetup::new("small-world", include_str!("hexcapture/setups/small-world.toml")),
+        NamedSetup::new("thirty-two-colors", include_str!("hexcapture/setups/thirty-two-colors.toml")),
+        NamedSetup::new("walled-corridor", include_str!("hexcapture/setups/walled-corridor.toml")),
     ];
     const MAIL_TERMS: &'static str = "default = []\nbetween = [\"tick 12\"]\n";
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const RULEBOOK: &'static str = include_str!("hexcapture/RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`chance Q,R`";
 

@@ -45,15 +45,15 @@ impl Rules for Cycletap {
     const NAME: &'static str = "cycletap";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "orders placed in secret by cycling taps, carried out at once";
-    const EXAMPLE: &'static str = include_str!("example.toml");
+    const EXAMPLE: &'static str = include_str!("cycletap/example.toml");
     const SETUPS: &'static [NamedSetup<'static>] = &[
-        NamedSetup::new("close-quarters", include_str!("setups/close-quarters.toml")),
-        NamedSetup::new("ford", include_str!("setups/ford.toml")),
-        NamedSetup::new("small-board", include_str!("setups/small-board.toml")),
-        NamedSetup::new("without-officers", include_str!("setups/without-officers.toml")),
+        NamedSetup::new("close-quarters", include_str!("cycletap/setups/close-quarters.toml")),
+        NamedSetup::new("ford", include_str!("cycletap/setups/ford.toml")),
+        NamedSetup::new("small-board", include_str!("cycletap/setups/small-board.toml")),
+        NamedSetup::new("without-officers", include_str!("cycletap/setups/without-officers.toml")),
     ];
     const MAIL_TERMS: &'static str = "together = true\ndefault = [\"switch\"]\nbetween = [\"resolve\"]\n";
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const RULEBOOK: &'static str = include_str!("cycletap/RULES.md");
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
     const QUERIES: &'static str = "`suggest Q,R`";

@@ -45,15 +45,15 @@ impl Rules for Lifecycle {
     const VERSION: u32 = 1;
     const SUMMARY: &'static str =
         "charge-meter race with upkeep, status effects and a predicted queue of turns";
-    const EXAMPLE: &'static str = include_str!("example.toml");
+    const EXAMPLE: &'static str = include_str!("lifecycle/example.toml");
     const SETUPS: &'static [NamedSetup<'static>] = &[
-        NamedSetup::new("duel", include_str!("setups/duel.toml")),
-        NamedSetup::new("limits", include_str!("setups/limits.toml")),
-        NamedSetup::new("one-team", include_str!("setups/one-team.toml")),
-        NamedSetup::new("skirmish", include_str!("setups/skirmish.toml")),
+        NamedSetup::new("duel", include_str!("lifecycle/setups/duel.toml")),
+        NamedSetup::new("limits", include_str!("lifecycle/setups/limits.toml")),
+        NamedSetup::new("one-team", include_str!("lifecycle/setups/one-team.toml")),
+        NamedSetup::new("skirmish", include_str!("lifecycle/setups/skirmish.toml")),
     ];
     const MAIL_TERMS: &'static str = "default = [\"end\"]\nbetween = [\"advance\"]\n";
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const RULEBOOK: &'static str = include_str!("lifecycle/RULES.md");
     const SECRETS: Secrets<Self> = Secrets::None;
     const QUERIES: &'static str = "`predict N`";
 

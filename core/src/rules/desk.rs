@@ -56,8 +56,8 @@ impl Rules for Desk {
     const NAME: &'static str = "desk";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "the desk of a match by mail: signed papers, deadlines, takebacks";
-    const EXAMPLE: &'static str = include_str!("example.toml");
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const EXAMPLE: &'static str = include_str!("desk/example.toml");
+    const RULEBOOK: &'static str = include_str!("desk/RULES.md");
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: secrecy::shows, setup_seen: |setup, _, _| setup.clone() };
     const QUERIES: &'static str = "`who`";

@@ -52,17 +52,17 @@ impl Rules for Channel {
     const NAME: &'static str = "channel";
     const VERSION: u32 = 1;
     const SUMMARY: &'static str = "energies moved along channels into harmony, for up to four players";
-    const EXAMPLE: &'static str = include_str!("example.toml");
+    const EXAMPLE: &'static str = include_str!("channel/example.toml");
     const SETUPS: &'static [NamedSetup<'static>] = &[
         NamedSetup::new(
             "dealt-for-four-with-yinyang",
-            include_str!("setups/dealt-for-four-with-yinyang.toml"),
+            include_str!("channel/setups/dealt-for-four-with-yinyang.toml"),
         ),
-        NamedSetup::new("dealt-for-two", include_str!("setups/dealt-for-two.toml")),
-        NamedSetup::new("full-earth", include_str!("setups/full-earth.toml")),
-        NamedSetup::new("small-table", include_str!("setups/small-table.toml")),
+        NamedSetup::new("dealt-for-two", include_str!("channel/setups/dealt-for-two.toml")),
+        NamedSetup::new("full-earth", include_str!("channel/setups/full-earth.toml")),
+        NamedSetup::new("small-table", include_str!("channel/setups/small-table.toml")),
     ];
-    const RULEBOOK: &'static str = include_str!("RULES.md");
+    const RULEBOOK: &'static str = include_str!("channel/RULES.md");
     /// Entries conceal nothing; CH-18 conceals parts of the setup.
     const SECRETS: Secrets<Self> =
         Secrets::Kept { shows: |_, _, _, _| true, setup_seen: secrecy::setup_seen };
