@@ -196,6 +196,19 @@ pub fn listed(words: &[String]) -> String {
     }
 }
 
+/// Writes items one after another, with `between` between them.
+#[must_use]
+pub fn joined_by(between: &str, items: impl IntoIterator<Item: fmt::Display>) -> String {
+    let mut text = String::new();
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            text.push_str(between);
+        }
+        let _ = write!(text, "{item}");
+    }
+    text
+}
+
 /// Writes a value that may be absent as effects do: `none` stands for what JSON writes as `null`.
 #[derive(Clone, Copy, Debug)]
 pub struct OrNone<T>(pub Option<T>);

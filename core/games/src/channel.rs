@@ -110,8 +110,10 @@ impl Rules for Channel {
             return None;
         }
         // CH-15: everyone sees the scores at the end, so the result has them.
-        let scores = state.seats().iter().zip(&state.players);
-        let scores = scores.map(|(seat, player)| (*seat, score::score(state, player).into()));
+        let mut scores = Vec::new();
+        for (seat, player) in state.seats().iter().zip(&state.players) {
+            scores.push((*seat, score::score(state, player).into()));
+        }
         Some(MatchResult::won_by(score::winners(state)).scored(scores))
     }
 

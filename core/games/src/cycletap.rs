@@ -33,8 +33,7 @@ pub use judge::Plan;
 pub use order::PathKind;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
-pub use state::UnitName;
-pub use state::{Pool, State, UnitKind};
+pub use state::{Pool, State, UnitId, UnitKind};
 pub use view::{OrderView, Pools, TapView, UnitView, View};
 
 /// The ruleset `cycletap`.

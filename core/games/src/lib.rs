@@ -66,6 +66,11 @@ pub fn find(name: &str) -> Option<Arc<dyn AnyRules>> {
 /// Returns a registry of these games; [`Registry::default`] has no games.
 #[must_use]
 pub fn standard() -> Registry {
-    let games = rulesets().into_iter().filter(|rules| rules.name() != Desk::NAME);
-    games.fold(Registry::default(), Registry::with)
+    let mut registry = Registry::default();
+    for rules in rulesets() {
+        if rules.name() != Desk::NAME {
+            registry = registry.with(rules);
+        }
+    }
+    registry
 }

@@ -31,8 +31,7 @@ pub use judge::Plan;
 pub use reason::{Reason, Rejection};
 pub use setup::{Setup, UnitSetup};
 pub use skill::{Skill, Target};
-pub use state::State;
-pub use state::Team;
+pub use state::{State, Team};
 pub use status::{Duration, Status, StatusKind};
 pub use view::{SkillView, StatusView, UnitView, View};
 
@@ -113,7 +112,10 @@ impl Rules for Lifecycle {
             Command::Attack(unit) => Targets::pieces([picture::unit_target(unit)]),
             Command::Skill { skill, target } => {
                 let skill = Targets::pieces([picture::skill_target(skill)]);
-                target.iter().fold(skill, |targets, unit| targets.then_piece(picture::unit_target(unit)))
+                match target {
+                    Some(unit) => skill.then_piece(picture::unit_target(unit)),
+                    None => skill,
+                }
             }
             _ => Targets::default(),
         }

@@ -29,15 +29,18 @@ pub(super) struct Place {
 
 impl Board {
     pub(super) fn row(&self, row: Row) -> &[Option<Energy>] {
-        let index = usize::from(row.get() - 1);
-        self.rows.get(index).map_or(self.earth.as_slice(), |columns| columns.as_slice())
+        match self.rows.get(usize::from(row.get() - 1)) {
+            Some(columns) => columns,
+            None => &self.earth,
+        }
     }
 
     fn slot(&mut self, place: Place) -> Option<&mut Option<Energy>> {
-        let index = usize::from(place.row.get() - 1);
-        let row =
-            self.rows.get_mut(index).map_or(self.earth.as_mut_slice(), |columns| columns.as_mut_slice());
-        row.get_mut(usize::from(place.column))
+        let column = usize::from(place.column);
+        match self.rows.get_mut(usize::from(place.row.get() - 1)) {
+            Some(columns) => columns.get_mut(column),
+            None => self.earth.get_mut(column),
+        }
     }
 
     pub(super) fn energies_in(&self, row: Row) -> impl Iterator<Item = Energy> {
@@ -84,16 +87,22 @@ impl Board {
 
     /// CH-1b: puts an energy into the lowest empty column of a row; does nothing if the row is full.
     pub(super) fn put(&mut self, row: Row, energy: Energy) {
-        if let Some((column, _)) = (0..8).zip(self.row(row)).find(|(_, there)| there.is_none()) {
-            self.put_at(Place { row, column }, energy);
+        for (column, there) in (0..8).zip(self.row(row)) {
+            if there.is_none() {
+                self.put_at(Place { row, column }, energy);
+                return;
+            }
         }
     }
 
     /// CH-2: returns `true` if the chakra's row holds three energies of its own color.
     pub(super) fn is_harmonised(&self, chakra: Chakra) -> bool {
-        self.row(chakra.row())
-            .iter()
-            .all(|energy| energy.is_some_and(|energy| energy.color == chakra.color()))
+        for energy in self.row(chakra.row()) {
+            if energy.map(|energy| energy.color) != Some(chakra.color()) {
+                return false;
+            }
+        }
+        true
     }
 
     /// CH-2: returns `true` if the row is full and at least one of its three energies is white.
@@ -104,8 +113,10 @@ impl Board {
 
     /// CH-9: returns `true` if moves pass over the row without counting it.
     pub(super) fn is_passed_over(&self, row: Row) -> bool {
-        Chakra::of_row(row)
-            .is_some_and(|chakra| self.is_harmonised(chakra) || self.is_temporarily_harmonised(chakra))
+        match Chakra::of_row(row) {
+            Some(chakra) => self.is_harmonised(chakra) || self.is_temporarily_harmonised(chakra),
+            None => false,
+        }
     }
 
     /// Returns the chakras in harmony, from the top down. They stay in harmony for the rest of the match, except that

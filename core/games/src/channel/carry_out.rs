@@ -47,7 +47,12 @@ fn take(
     token: Option<(TokenNumber, Chakra)>,
     effects: &mut impl EffectSink<Effect>,
 ) {
-    let energies: Vec<Energy> = places.iter().filter_map(|place| state.maya_slot(*place)?.take()).collect();
+    let mut energies = Vec::new();
+    for place in places {
+        if let Some(slot) = state.maya_slot(*place) {
+            energies.extend(slot.take());
+        }
+    }
     effects.push(|| Effect::Taken { row, ids: energies.iter().map(|energy| energy.id).collect() });
     for place in places {
         refill(state, *place, effects);
@@ -125,8 +130,8 @@ fn undo(state: &mut State, effects: &mut impl EffectSink<Effect>) {
     let Phase::Channel(sequence) = core::mem::replace(&mut state.phase, Phase::Take) else { return };
     let Some(player) = state.active_player_mut() else { return };
     for moved in sequence.moved.iter().rev() {
-        let found = player.board.find(moved.id);
-        if let Some(energy) = found.and_then(|(place, _)| player.board.remove(place)) {
+        if let Some((place, energy)) = player.board.find(moved.id) {
+            player.board.remove(place);
             player.board.put_at(moved.from, energy);
         }
     }
@@ -140,7 +145,10 @@ fn undo(state: &mut State, effects: &mut impl EffectSink<Effect>) {
 
 /// CH-11: closes the channel before its first move.
 fn cancel(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let channel = state.sequence().map_or(ChannelNumber::EXCHANGE, |sequence| sequence.channel);
+    let channel = match state.sequence() {
+        Some(sequence) => sequence.channel,
+        None => ChannelNumber::EXCHANGE,
+    };
     state.phase = Phase::Take;
     let Some(player) = state.active_player_mut() else { return };
     return_token(player, Token::Channel(channel), effects);
@@ -162,12 +170,11 @@ fn meditate(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Eff
 
 /// CH-12: exchanges the black energy for the picked one.
 fn pick(state: &mut State, black: Place, picked: Energy, effects: &mut impl EffectSink<Effect>) {
-    let Some(left) = state.active_player_mut().and_then(|player| player.board.remove(black)) else { return };
-    leave_the_game(state, left.id, effects);
+    let Some(player) = state.active_player_mut() else { return };
+    let Some(left) = player.board.remove(black) else { return };
+    player.board.put(Row::UNIVERSE, picked);
     state.bag.remove(&picked.id);
-    if let Some(player) = state.active_player_mut() {
-        player.board.put(Row::UNIVERSE, picked);
-    }
+    leave_the_game(state, left.id, effects);
     effects.push(|| Effect::Picked { color: picked.color, id: picked.id });
 }
 
@@ -186,8 +193,7 @@ fn return_token(player: &mut Player, from: Token, effects: &mut impl EffectSink<
 }
 
 fn report_token(player: &Player, token: TokenNumber, effects: &mut impl EffectSink<Effect>) {
-    let found = player.tokens.numbered().find(|(number, _)| *number == token);
-    if let Some((number, to)) = found {
-        effects.push(|| Effect::Token { token: number, to });
+    if let Some(to) = player.tokens.place_of(token) {
+        effects.push(|| Effect::Token { token, to });
     }
 }

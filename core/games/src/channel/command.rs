@@ -74,12 +74,14 @@ impl TryFrom<Vec<EnergyId>> for Ids {
     type Error = Malformed;
 
     fn try_from(given: Vec<EnergyId>) -> Result<Self, Malformed> {
-        let wrong = || Malformed::expected("one to three energies", &given.len().to_string());
-        let mut ids = Self::one(*given.first().ok_or_else(wrong)?);
-        for id in given.iter().skip(1) {
-            ids = ids.with(*id).ok_or_else(wrong)?;
+        let mut ids = None;
+        if let [first, others @ ..] = given.as_slice() {
+            ids = Some(Self::one(*first));
+            for id in others {
+                ids = ids.and_then(|ids| ids.with(*id));
+            }
         }
-        Ok(ids)
+        ids.ok_or_else(|| Malformed::expected("one to three energies", &given.len().to_string()))
     }
 }
 
@@ -92,11 +94,18 @@ impl From<Ids> for Vec<EnergyId> {
 impl Argument for Ids {
     fn read(words: &str) -> Result<Self, Malformed> {
         // Four words are enough to know that there are too many.
-        words.split(' ').take(4).map(str::parse).collect::<Result<Vec<EnergyId>, _>>()?.try_into()
+        let mut ids: Vec<EnergyId> = Vec::new();
+        for word in words.split(' ').take(4) {
+            ids.push(word.parse()?);
+        }
+        ids.try_into()
     }
 
     fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_slice().iter().try_for_each(|id| id.write(out))
+        for id in self.as_slice() {
+            id.write(out)?;
+        }
+        Ok(())
     }
 }
 

@@ -18,9 +18,13 @@ const ENERGIES_PER_PLAYER: usize = 3;
 /// Deals for `players` players. The draws come in this order: energies, plenitude, known chakras.
 pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
     let mut stream = DiceStream::for_setup(seed);
-    let colors = Color::ALL.into_iter().filter(|color| yinyang || *color != Color::White);
     let of_each = ENERGIES_PER_PLAYER * usize::from(players);
-    let mut colors: Vec<Color> = colors.flat_map(|color| core::iter::repeat_n(color, of_each)).collect();
+    let mut colors = Vec::new();
+    for color in Color::ALL {
+        if yinyang || color != Color::White {
+            colors.extend(core::iter::repeat_n(color, of_each));
+        }
+    }
     shuffle(&mut stream, &mut colors);
     let mut values = [1, 1, 2, 2, 3, 3, 4, 4];
     shuffle(&mut stream, &mut values);
@@ -45,7 +49,8 @@ pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
 
 /// Returns a player who knows the plenitude of one chakra, which is drawn.
 fn player(stream: &mut DiceStream) -> Player {
-    let seen = usize::try_from(stream.draw(0, 6)).ok().and_then(|index| Chakra::all().nth(index));
+    let index = usize::try_from(stream.draw(0, 6)).expect("drawn from 0 up");
+    let seen = Chakra::all().nth(index);
     Player {
         board: Board::default(),
         tokens: Tokens::all_on_board(),

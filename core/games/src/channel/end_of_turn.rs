@@ -1,8 +1,9 @@
 //! The end of a turn, and of the match.
 
+use super::board::{Board, Place};
 use super::effect::Effect;
-use super::energy::{Chakra, Color};
-use super::ranged::EnergyId;
+use super::energy::{Chakra, Color, Energy};
+use super::ranged::{EnergyId, Row};
 use super::score::winners;
 use super::state::{Phase, State};
 use turnfold_core::outcome::EffectSink;
@@ -15,8 +16,8 @@ pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>)
         unite(state, chakra, effects);
     }
     // CH-14: the round is played on to its last seat, so that later seats do not have fewer turns.
-    let harmonised = state.players.iter().map(|player| player.board.harmonised().count());
-    if !state.last_round && harmonised.max() >= Some(ROWS_TO_END) {
+    let ends = state.players.iter().any(|player| player.board.harmonised().count() >= ROWS_TO_END);
+    if ends && !state.last_round {
         state.last_round = true;
         effects.push(|| Effect::LastRound);
     }
@@ -38,12 +39,8 @@ pub(super) fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>)
 fn unite(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect>) {
     let Some(player) = state.active_player_mut() else { return };
     let row = chakra.row();
-    let lowest = |color: Color| {
-        let of_color = player.board.placed_in(row).filter(|(_, energy)| energy.color == color);
-        of_color.min_by_key(|(_, energy)| energy.id)
-    };
-    let Some((white, white_energy)) = lowest(Color::White) else { return };
-    let Some((black, black_energy)) = lowest(Color::Black) else { return };
+    let Some((white, white_energy)) = lowest(&player.board, row, Color::White) else { return };
+    let Some((black, black_energy)) = lowest(&player.board, row, Color::Black) else { return };
     player.board.remove(white);
     player.board.remove(black);
     player.yinyang_halves += 1;
@@ -51,6 +48,12 @@ fn unite(state: &mut State, chakra: Chakra, effects: &mut impl EffectSink<Effect
     effects.push(|| Effect::Yinyang { row, halves });
     leave_the_game(state, white_energy.id, effects);
     leave_the_game(state, black_energy.id, effects);
+}
+
+/// Returns the energy of a color that has the lowest id in a row.
+fn lowest(board: &Board, row: Row, color: Color) -> Option<(Place, Energy)> {
+    let of_color = board.placed_in(row).filter(|(_, energy)| energy.color == color);
+    of_color.min_by_key(|(_, energy)| energy.id)
 }
 
 pub(super) fn leave_the_game(state: &mut State, id: EnergyId, effects: &mut impl EffectSink<Effect>) {

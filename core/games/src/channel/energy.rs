@@ -90,7 +90,7 @@ impl Chakra {
     /// Returns the chakra of a row; `None` for the universe and the earth.
     pub(super) fn of_row(row: Row) -> Option<Self> {
         let color = Color::ALL.get(usize::from(row.get()).checked_sub(2)?)?;
-        (!color.is_black_or_white()).then_some(Self(*color))
+        if color.is_black_or_white() { None } else { Some(Self(*color)) }
     }
 
     pub(super) fn row(self) -> Row {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::board::{Place, ROW_SIZE};
 use super::command::{Command, Ids};
-use super::energy::{Chakra, Color, Energy};
+use super::energy::{Chakra, Color};
 use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::reason::Rejection;
 use super::sequence::{Variant, can_be_carried_out};
@@ -55,7 +55,7 @@ pub(super) fn decide(state: &State, seat: Seat, command: &Command) -> Result<Pla
         return Err(Rejection::NotYourTurn);
     }
     let player = state.player(seat).ok_or(Rejection::NotYourTurn)?;
-    plan(state, player, command).map(Plan)
+    Ok(Plan(plan(state, player, command)?))
 }
 
 fn belongs_to_phase(state: &State, command: &Command) -> bool {
@@ -107,18 +107,22 @@ fn plan(state: &State, player: &Player, command: &Command) -> Result<Step, Rejec
 /// CH-4: plans a take. The reasons are checked in the order of the ruling.
 fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Result<Step, Rejection> {
     // No list, because most of the candidates that are judged are no legal takes.
-    let mut chosen: [Option<(MayaPlace, Energy)>; 3] = [None; 3];
-    for (slot, id) in chosen.iter_mut().zip(ids) {
-        *slot = Some(state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?);
+    let first_id = ids.first().ok_or(Rejection::NotOneFlow)?;
+    let first = state.find_in_maya(*first_id).ok_or(Rejection::NotOneFlow)?;
+    let column = first.0.column;
+    let mut places = [first; 3];
+    for (place, id) in places.iter_mut().zip(ids) {
+        *place = state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?;
+        if place.0.column != column {
+            return Err(Rejection::NotOneFlow);
+        }
     }
-    let chosen = chosen.iter().flatten();
-    let column = chosen.clone().next().ok_or(Rejection::NotOneFlow)?.0.column;
-    if chosen.clone().any(|(place, _)| place.column != column) {
-        return Err(Rejection::NotOneFlow);
-    }
-    for (index, (_, energy)) in chosen.clone().enumerate() {
-        if chosen.clone().take(index).any(|(_, other)| other.color == energy.color) {
-            return Err(Rejection::SameColour);
+    let chosen = places.get(..ids.len()).ok_or(Rejection::NotOneFlow)?;
+    for (index, (_, energy)) in chosen.iter().enumerate() {
+        for (_, earlier) in chosen.iter().take(index) {
+            if earlier.color == energy.color {
+                return Err(Rejection::SameColour);
+            }
         }
     }
     let row = u16::try_from(row).ok().and_then(Row::new).ok_or(Rejection::BadRow)?;
@@ -128,14 +132,21 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     if player.board.room(row) < ids.len() {
         return Err(Rejection::RowFull);
     }
-    let shows_either = state.flow(column).any(|(_, energy)| energy.color.is_black_or_white());
-    match chosen.clone().filter(|(_, energy)| energy.color.is_black_or_white()).count() {
-        0 if shows_either => return Err(Rejection::MustTakeBlackOrWhite),
-        2 => return Err(Rejection::BlackAndWhite),
-        _ => {}
+    let mut blacks_and_whites = 0;
+    for (_, energy) in chosen {
+        blacks_and_whites += u8::from(energy.color.is_black_or_white());
     }
-    let token = Chakra::of_row(row).map(|chakra| notch_token(player, chakra)).transpose()?;
-    for (_, energy) in chosen.clone() {
+    if blacks_and_whites == 0 && state.flow(column).any(|(_, energy)| energy.color.is_black_or_white()) {
+        return Err(Rejection::MustTakeBlackOrWhite);
+    }
+    if blacks_and_whites == 2 {
+        return Err(Rejection::BlackAndWhite);
+    }
+    let token = match Chakra::of_row(row) {
+        Some(chakra) => Some((notch_token(player, chakra)?, chakra)),
+        None => None,
+    };
+    for (_, energy) in chosen {
         if !energy.color.is_black_or_white() && player.board.count_of(energy.color) >= 3 {
             return Err(Rejection::TooManyOfColour);
         }
@@ -144,24 +155,23 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
         && player.tokens.in_notches() == 4
     {
         let mut board = player.board;
-        for (_, energy) in chosen.clone() {
+        for (_, energy) in chosen {
             board.put(row, *energy);
         }
         if !board.is_harmonised(chakra) {
             return Err(Rejection::LastToken);
         }
     }
-    let places = chosen.map(|(place, _)| *place).collect();
+    let places = chosen.iter().map(|(place, _)| *place).collect();
     Ok(Step::Take { row, places, token })
 }
 
 /// CH-4: returns the token that a take puts into the notch of a chakra's row.
-fn notch_token(player: &Player, chakra: Chakra) -> Result<(TokenNumber, Chakra), Rejection> {
+fn notch_token(player: &Player, chakra: Chakra) -> Result<TokenNumber, Rejection> {
     if player.tokens.at(Token::Notch(chakra)).is_some() {
         return Err(Rejection::NotchBlocked);
     }
-    let token = player.tokens.next_free().ok_or(Rejection::NoToken)?;
-    Ok((token, chakra))
+    player.tokens.next_free().ok_or(Rejection::NoToken)
 }
 
 /// CH-5, CH-12: returns `true` if a channel could be carried out, regardless of tokens.
@@ -192,9 +202,11 @@ pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     commands.extend(ChannelNumber::all().map(Command::Channel));
     commands.extend(Chakra::all().map(Command::Meditate));
     commands.extend(Color::ALL.map(Command::Pick));
-    for (_, energy) in player.board.placed().filter(|(place, _)| place.row != Row::EARTH) {
-        for row in Row::all().filter(|row| *row != Row::UNIVERSE) {
-            commands.push(Command::Move { id: energy.id, row: i32::from(row.get()) });
+    for (place, energy) in player.board.placed() {
+        for row in Row::all() {
+            if place.row != Row::EARTH && row != Row::UNIVERSE {
+                commands.push(Command::Move { id: energy.id, row: i32::from(row.get()) });
+            }
         }
     }
     commands
@@ -207,9 +219,12 @@ pub(super) fn takes(state: &State) -> Vec<Command> {
         push_choices(state, column, &mut choices);
     }
     let mut takes = Vec::with_capacity(choices.len() * Row::all().count());
-    for row in Row::all().filter(|row| *row != Row::EARTH) {
-        let row = i32::from(row.get());
-        takes.extend(choices.iter().map(|ids| Command::Take { row, ids: *ids }));
+    for row in Row::all() {
+        for ids in &choices {
+            if row != Row::EARTH {
+                takes.push(Command::Take { row: i32::from(row.get()), ids: *ids });
+            }
+        }
     }
     takes
 }
@@ -218,13 +233,17 @@ pub(super) fn takes(state: &State) -> Vec<Command> {
 fn push_choices(state: &State, column: usize, choices: &mut Vec<Ids>) {
     let flow: Vec<EnergyId> = state.flow(column).map(|(_, energy)| energy.id).collect();
     let mut last = choices.len();
-    choices.extend(flow.iter().map(|id| Ids::one(*id)));
+    for id in &flow {
+        choices.push(Ids::one(*id));
+    }
     for _ in 1..3 {
         let until = choices.len();
         for index in last..until {
             let Some(shorter) = choices.get(index).copied() else { break };
-            for id in flow.iter().filter(|id| !shorter.as_slice().contains(id)) {
-                choices.extend(shorter.with(*id));
+            for id in &flow {
+                if !shorter.as_slice().contains(id) {
+                    choices.extend(shorter.with(*id));
+                }
             }
         }
         last = until;

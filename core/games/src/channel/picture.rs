@@ -14,9 +14,9 @@ use super::score::{score, winners};
 use super::sequence::Offers;
 use super::state::{Player, State};
 use super::tokens::Token;
-use super::view::phase_name;
-use super::view::{channels, moves};
+use super::view::{channels, moves, phase_name};
 use turnfold_core::prelude::*;
+use turnfold_core::text::joined_by;
 
 /// The width of a row's number and name.
 const NAME_WIDTH: usize = 10;
@@ -89,21 +89,20 @@ fn heading(state: &State) -> Vec<TextLine> {
 fn prompt(state: &State, offers: &Offers) -> Vec<TextLine> {
     let mut lines = Vec::new();
     match state.sequence() {
-        _ if state.is_over() => lines.push(format!("won by {}", words(winners(state), " and "))),
-        None => lines.push(format!("channels on offer: {}", words(channels(state), " "))),
+        _ if state.is_over() => lines.push(format!("won by {}", joined_by(" and ", winners(state)))),
+        None => lines.push(format!("channels on offer: {}", joined_by(" ", channels(state)))),
         Some(sequence) => {
             lines.push(format!("channel {}, {} moved; offered:", sequence.channel, sequence.moved.len()));
-            let offered = offers.iter().map(|(id, rows)| format!("{id} to {}", words(rows.values(), " or ")));
-            let offered: Vec<String> = offered.collect();
-            lines.extend(offered.chunks(OFFERS_A_LINE).map(|offers| words(offers, ", ")));
+            let mut offered = Vec::new();
+            for (id, rows) in offers {
+                offered.push(format!("{id} to {}", joined_by(" or ", rows.values())));
+            }
+            for some in offered.chunks(OFFERS_A_LINE) {
+                lines.push(joined_by(", ", some));
+            }
         }
     }
     lines.into_iter().map(TextLine::plain).collect()
-}
-
-fn words(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
-    let words: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
-    words.join(separator)
 }
 
 fn heading_row(label: TextLine) -> PieceRow {
@@ -144,11 +143,6 @@ fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers
     if let Some(sequence) = state.sequence() {
         moved.extend(sequence.moved.iter().map(|moved| moved.id));
     }
-    let mark = |energy: &Option<Energy>| match energy.map(|energy| energy.id) {
-        Some(id) if offers.contains_key(&id) => "+",
-        Some(id) if moved.contains(&id) => "'",
-        _ => "",
-    };
     let turn = if seat == state.active && !state.is_over() { "> " } else { "" };
     let name = TextLine::default().with(turn, Tint::Bright).with(seat.name(), seat_tint(seat));
     let mut rows = Vec::from([
@@ -159,7 +153,15 @@ fn board(state: &State, viewer: Perspective, seat: Seat, player: &Player, offers
         let mut label = row_label(state, viewer, player, row);
         let mut target = format!("{seat} {}", row_target(row));
         for energies in player.board.row(row).chunks(EARTH_WIDTH) {
-            let pieces = energies.iter().map(|energy| piece(*energy, mark(energy))).collect();
+            let mut pieces = Vec::new();
+            for energy in energies {
+                let mark = match energy {
+                    Some(energy) if offers.contains_key(&energy.id) => "+",
+                    Some(energy) if moved.contains(&energy.id) => "'",
+                    _ => "",
+                };
+                pieces.push(piece(*energy, mark));
+            }
             // Only the first part has the label and the target, so a click on it means the whole row.
             rows.push(PieceRow { label: take(&mut label), pieces, target: take(&mut target) });
         }
@@ -176,8 +178,10 @@ fn row_label(state: &State, viewer: Perspective, player: &Player, row: Row) -> T
         let name = if row == Row::EARTH { "earth" } else { "universe" };
         return TextLine::plain(format!("{row} {name}"));
     };
-    let seen = state.plenitude_seen_by(viewer, chakra);
-    let seen = seen.map_or_else(String::new, |value| value.to_string());
+    let seen = match state.plenitude_seen_by(viewer, chakra) {
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
     let name = format!("{row} {chakra}");
     TextLine::default()
         .with(format!("{name:NAME_WIDTH$}"), tint(chakra.color()))

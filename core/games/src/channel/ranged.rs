@@ -29,7 +29,7 @@ impl<const LOW: u16, const HIGH: u16> Ranged<LOW, HIGH> {
     }
 
     pub(super) fn new(value: u16) -> Option<Self> {
-        (LOW..=HIGH).contains(&value).then_some(Self(value))
+        if (LOW..=HIGH).contains(&value) { Some(Self(value)) } else { None }
     }
 
     /// Returns the number.
@@ -60,8 +60,8 @@ impl<const LOW: u16, const HIGH: u16> TryFrom<u16> for Ranged<LOW, HIGH> {
     type Error = Malformed;
 
     fn try_from(value: u16) -> Result<Self, Malformed> {
-        let expected = || format!("a number of {LOW} to {HIGH}");
-        Self::new(value).ok_or_else(|| Malformed::expected(&expected(), &value.to_string()))
+        Self::new(value)
+            .ok_or_else(|| Malformed::expected(&format!("a number of {LOW} to {HIGH}"), &value.to_string()))
     }
 }
 

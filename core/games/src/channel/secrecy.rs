@@ -21,9 +21,10 @@ pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Perspective) -> Set
         return setup.clone();
     }
     let mut energies = match &setup.energies {
-        Some(energies) => energies.iter().filter(|energy| energy.at != At::Bag).cloned().collect(),
+        Some(energies) => energies.clone(),
         None => in_maya(&first),
     };
+    energies.retain(|energy| energy.at != At::Bag);
     for (id, color) in bag_seen(&first.bag, &now.bag) {
         energies.push(EnergySetup { id: id.get(), color, at: At::Bag, row: None, col: None });
     }
@@ -37,17 +38,12 @@ pub(super) fn setup_seen(setup: &Setup, now: &State, viewer: Perspective) -> Set
 }
 
 fn plenitude_seen(now: &State, viewer: Perspective) -> PlenitudeSetup {
-    let mut values = Chakra::all().map(|chakra| now.plenitude_seen_by(viewer, chakra).unwrap_or(UNSEEN));
-    let mut next = || values.next().unwrap_or(UNSEEN);
-    PlenitudeSetup {
-        purple: next(),
-        darkblue: next(),
-        blue: next(),
-        green: next(),
-        yellow: next(),
-        orange: next(),
-        red: next(),
+    let mut values = [UNSEEN; Chakra::COUNT];
+    for (value, chakra) in values.iter_mut().zip(Chakra::all()) {
+        *value = now.plenitude_seen_by(viewer, chakra).unwrap_or(UNSEEN);
     }
+    let [purple, darkblue, blue, green, yellow, orange, red] = values;
+    PlenitudeSetup { purple, darkblue, blue, green, yellow, orange, red }
 }
 
 /// Returns the first bag with its colors redistributed among the ids that are still in it. Ids that left keep theirs.
@@ -62,8 +58,13 @@ fn bag_seen(first: &BTreeMap<EnergyId, Color>, now: &BTreeMap<EnergyId, Color>) 
     let mut left: Vec<Color> = now.values().copied().collect();
     left.sort_unstable();
     for id in now.keys() {
-        let was_taken_above = |color: Color| taken.iter().any(|(other, found)| other > id && *found == color);
-        if let Some(place) = left.iter().position(|color| !was_taken_above(*color)) {
+        let mut taken_above = Vec::new();
+        for (other, color) in &taken {
+            if other > id {
+                taken_above.push(*color);
+            }
+        }
+        if let Some(place) = left.iter().position(|color| !taken_above.contains(color)) {
             seen.insert(*id, left.remove(place));
         }
     }

@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use turnfold_core::collections::gathered;
 
 use serde::{Deserialize, Serialize};
 
@@ -59,47 +58,60 @@ impl Sequence {
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.open_variants().all(|(_, steps)| steps.is_empty())
+        // All variants of a channel have the same number of moves.
+        variants(self.channel).iter().all(|steps| self.moved.len() >= steps.len())
     }
 
     /// Returns the moves on offer. Energies of one row and color have the same moves, so these are computed once.
     pub(super) fn offers(&self, board: &Board) -> Offers {
         let mut offers = Offers::new();
         let used = Used::of(self);
-        for (place, energy) in kinds(board, used) {
-            let targets: BTreeMap<Variant, Row> = gathered(self.targets(board, place, energy));
+        for (place, energy) in board.placed() {
+            if !is_first_of_kind(board, used, place, energy) {
+                continue;
+            }
+            let targets = self.targets(board, place, energy);
             if targets.is_empty() {
                 continue;
             }
-            let alike = board.energies_in(place.row).filter(|other| other.color == energy.color);
-            let alike = alike.filter(|other| !used.contains(other.id));
-            offers.extend(alike.map(|other| (other.id, targets.clone())));
+            for other in board.energies_in(place.row) {
+                if other.color == energy.color && !used.contains(other.id) {
+                    offers.insert(other.id, targets.clone());
+                }
+            }
         }
         offers
     }
 
     /// Finds the move of an energy to a row, if it is on offer. Two variants never lead to the same row.
     pub(super) fn offered(&self, board: &Board, id: EnergyId, to: i32) -> Option<(Place, Row, Variant)> {
-        let movable = |(place, energy): &(Place, Energy)| is_movable(board, Used::of(self), *place, *energy);
-        let (place, energy) = board.find(id).filter(movable)?;
-        let mut targets = self.targets(board, place, energy);
-        let (variant, row) = targets.find(|(_, row)| i32::from(row.get()) == to)?;
-        Some((place, row, variant))
-    }
-
-    /// CH-7: returns the variants that are still open, each with its remaining steps. Before the first move all
-    /// variants are open, and after it one.
-    fn open_variants(&self) -> impl Iterator<Item = (Variant, &'static [i16])> {
-        let numbered = (0..).zip(variants(self.channel));
-        let open = numbered.filter(|(variant, _)| self.variant.is_none_or(|chosen| chosen == *variant));
-        open.map(|(variant, steps)| (variant, steps.get(self.moved.len()..).unwrap_or_default()))
+        let (place, energy) = board.find(id)?;
+        if !is_movable(board, Used::of(self), place, energy) {
+            return None;
+        }
+        for (variant, row) in self.targets(board, place, energy) {
+            if i32::from(row.get()) == to {
+                return Some((place, row, variant));
+            }
+        }
+        None
     }
 
     /// Returns the rows to which open variants can take a movable energy.
-    fn targets(&self, board: &Board, place: Place, energy: Energy) -> impl Iterator<Item = (Variant, Row)> {
+    fn targets(&self, board: &Board, place: Place, energy: Energy) -> BTreeMap<Variant, Row> {
         let used = Used::of(self);
-        self.open_variants()
-            .filter_map(move |(variant, steps)| Some((variant, target(board, used, steps, place, energy)?)))
+        let mut targets = BTreeMap::new();
+        for (variant, steps) in (0..).zip(variants(self.channel)) {
+            // CH-7: before the first move all variants are open, and after it one.
+            if self.variant.is_some_and(|chosen| chosen != variant) {
+                continue;
+            }
+            let rest = steps.get(self.moved.len()..).unwrap_or_default();
+            if let Some(row) = target(board, used, rest, place, energy) {
+                targets.insert(variant, row);
+            }
+        }
+        targets
     }
 }
 
@@ -114,7 +126,11 @@ struct Used([Option<EnergyId>; 3]);
 
 impl Used {
     fn of(sequence: &Sequence) -> Self {
-        sequence.moved.iter().fold(Self::default(), |used, moved| used.with(moved.id))
+        let mut used = Self::default();
+        for moved in &sequence.moved {
+            used = used.with(moved.id);
+        }
+        used
     }
 
     fn with(mut self, id: EnergyId) -> Self {
@@ -131,17 +147,26 @@ impl Used {
 
 /// CH-9: returns `false` for an energy that has moved already, or is in the earth or in a row in harmony.
 fn is_movable(board: &Board, used: Used, place: Place, energy: Energy) -> bool {
-    let harmonised = Chakra::of_row(place.row).is_some_and(|chakra| board.is_harmonised(chakra));
-    place.row != Row::EARTH && !harmonised && !used.contains(energy.id)
+    if place.row == Row::EARTH || used.contains(energy.id) {
+        return false;
+    }
+    match Chakra::of_row(place.row) {
+        Some(chakra) => !board.is_harmonised(chakra),
+        None => true,
+    }
 }
 
-/// Returns one movable energy of each kind, because energies of one row and color have the same moves.
-fn kinds(board: &Board, used: Used) -> impl Iterator<Item = (Place, Energy)> {
-    let movable = board.placed().filter(move |(place, energy)| is_movable(board, used, *place, *energy));
-    movable.filter(move |(place, energy)| {
-        let mut alike = board.energies_in(place.row).filter(|other| other.color == energy.color);
-        alike.find(|other| !used.contains(other.id)).is_some_and(|first| first.id == energy.id)
-    })
+/// Returns `true` for one movable energy of each kind, because energies of one row and color have the same moves.
+fn is_first_of_kind(board: &Board, used: Used, place: Place, energy: Energy) -> bool {
+    if !is_movable(board, used, place, energy) {
+        return false;
+    }
+    for other in board.energies_in(place.row) {
+        if other.color == energy.color && !used.contains(other.id) {
+            return other.id == energy.id;
+        }
+    }
+    false
 }
 
 /// CH-9: returns the row to which the first of `steps` takes an energy, if other energies can make the other steps.
@@ -154,12 +179,18 @@ fn target(board: &Board, used: Used, steps: &[i16], place: Place, energy: Energy
     let mut after = *board;
     after.remove(place);
     after.put(row, energy);
-    can_be_completed(&after, used.with(energy.id), rest).then_some(row)
+    if can_be_completed(&after, used.with(energy.id), rest) { Some(row) } else { None }
 }
 
 /// CH-9: returns `true` if energies that have not moved can make all of `steps`.
 fn can_be_completed(board: &Board, used: Used, steps: &[i16]) -> bool {
-    kinds(board, used).any(|(place, energy)| target(board, used, steps, place, energy).is_some())
+    for (place, energy) in board.placed() {
+        if is_first_of_kind(board, used, place, energy) && target(board, used, steps, place, energy).is_some()
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// CH-9: returns the row at `distance`, if the energy may enter every row on the way. Rows passed over do not count.

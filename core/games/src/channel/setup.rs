@@ -136,10 +136,9 @@ fn no_position(setup: &Setup) -> Result<(), SetupError> {
 
 /// CH-1b: returns the position that a setup describes.
 fn position(setup: &Setup) -> Result<State, SetupError> {
-    let missing = |field: &str| SetupError::value(field, "required where there is no `seed`");
-    let plenitude = read_plenitude(setup.plenitude.as_ref().ok_or_else(|| missing("plenitude"))?)?;
-    let boards = setup.boards.as_ref().ok_or_else(|| missing("boards"))?;
-    let energies = setup.energies.as_ref().ok_or_else(|| missing("energies"))?;
+    let plenitude = read_plenitude(given("plenitude", setup.plenitude.as_ref())?)?;
+    let boards = given("boards", setup.boards.as_ref())?;
+    let energies = given("energies", setup.energies.as_ref())?;
     if boards.len() != usize::from(setup.players) {
         let message = format!("expected one for each of {} players, found {}", setup.players, boards.len());
         return Err(SetupError::value("boards", message));
@@ -170,6 +169,10 @@ fn position(setup: &Setup) -> Result<State, SetupError> {
         place_energy(&mut state, id, energy, field)?;
     }
     Ok(state)
+}
+
+fn given<'a, T>(field: &str, value: Option<&'a T>) -> Result<&'a T, SetupError> {
+    value.ok_or_else(|| SetupError::value(field, "required where there is no `seed`"))
 }
 
 fn read_plenitude(setup: &PlenitudeSetup) -> Result<[u8; Chakra::COUNT], SetupError> {
@@ -222,11 +225,9 @@ fn place_energy(
         At::P3 => Some(Seat::P3),
         At::P4 => Some(Seat::P4),
     };
-    let required = |name: &str, value: Option<u8>| {
-        value.ok_or_else(|| SetupError::value(field(name), "required except in the bag"))
-    };
-    let row = required("row", setup.row)?;
-    let col = required("col", setup.col)?;
+    let required = "required except in the bag";
+    let Some(row) = setup.row else { return Err(SetupError::value(field("row"), required)) };
+    let Some(col) = setup.col else { return Err(SetupError::value(field("col"), required)) };
     let Some(seat) = seat else {
         return place_in_maya(state, energy, row, col, field);
     };

@@ -71,7 +71,8 @@ impl State {
 
     /// Returns the player of a seat; `None` if the seat does not play.
     pub(super) fn player(&self, seat: Seat) -> Option<&Player> {
-        self.seats().iter().zip(&self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
+        let index = self.seats().iter().position(|other| *other == seat)?;
+        self.players.get(index)
     }
 
     pub(super) fn active_player_mut(&mut self) -> Option<&mut Player> {
@@ -79,8 +80,8 @@ impl State {
     }
 
     pub(super) fn player_mut(&mut self, seat: Seat) -> Option<&mut Player> {
-        let seats = self.seats();
-        seats.iter().zip(&mut self.players).find(|(other, _)| **other == seat).map(|(_, player)| player)
+        let index = self.seats().iter().position(|other| *other == seat)?;
+        self.players.get_mut(index)
     }
 
     /// Returns the sequence under way or waiting to be confirmed.
@@ -98,7 +99,16 @@ impl State {
     }
 
     pub(super) fn find_in_maya(&self, id: EnergyId) -> Option<(MayaPlace, Energy)> {
-        (0..ROW_SIZE).flat_map(|column| self.flow(column)).find(|(_, energy)| energy.id == id)
+        for (row, energies) in self.maya.iter().enumerate() {
+            for (column, energy) in energies.iter().enumerate() {
+                if let Some(energy) = energy
+                    && energy.id == id
+                {
+                    return Some((MayaPlace { row, column }, *energy));
+                }
+            }
+        }
+        None
     }
 
     /// Returns the energies that everyone sees: first the maya's, then those on the boards.
@@ -117,11 +127,10 @@ impl State {
 
     /// CH-18: returns the plenitude of a chakra if the viewer knows it. The host knows all, as do all seats at the end.
     pub(super) fn plenitude_seen_by(&self, viewer: Perspective, chakra: Chakra) -> Option<u8> {
-        let seer = viewer.seat().and_then(|seat| self.player(seat));
-        let has_meditated = seer.is_some_and(|player| player.known.contains(&chakra));
-        if self.is_over() || viewer == Perspective::HOST || has_meditated {
+        if self.is_over() || viewer == Perspective::HOST {
             return Some(self.plenitude_of(chakra));
         }
-        None
+        let player = self.player(viewer.seat()?)?;
+        if player.known.contains(&chakra) { Some(self.plenitude_of(chakra)) } else { None }
     }
 }

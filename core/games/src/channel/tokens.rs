@@ -34,18 +34,19 @@ impl FromStr for Token {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let notch = |number: &str| {
-            let row = number.parse::<Ranged<1, 7>>().ok()?.get() + 1;
-            Chakra::of_row(Row::new(row)?)
-        };
         let token = match text.split_at_checked(1) {
             Some(("b", place)) => place.parse().ok().map(Self::Board),
-            Some(("k", number)) => notch(number).map(Self::Notch),
+            Some(("k", number)) => chakra_of_notch(number).map(Self::Notch),
             Some(("c", channel)) => channel.parse().ok().map(Self::Channel),
             _ => None,
         };
         token.ok_or_else(|| Malformed::expected("a token `b1` to `b5`, `k1` to `k7` or `c1` to `c8`", text))
     }
+}
+
+fn chakra_of_notch(number: &str) -> Option<Chakra> {
+    let number: Ranged<1, 7> = number.parse().ok()?;
+    Chakra::of_row(Row::new(number.get() + 1)?)
 }
 
 /// The five tokens, token 1 first. Tokens on the board take places from 1 without a gap.
@@ -68,7 +69,11 @@ impl Tokens {
 
     /// Counts the tokens on the board, which is also the highest place that is taken.
     pub(super) fn on_board(&self) -> u16 {
-        self.0.iter().filter(|token| matches!(token, Token::Board(_))).map(|_| 1).sum()
+        let mut count = 0;
+        for token in self.0 {
+            count += u16::from(matches!(token, Token::Board(_)));
+        }
+        count
     }
 
     /// Returns the token to use next: the token at the highest place of the board.
@@ -78,7 +83,12 @@ impl Tokens {
     }
 
     pub(super) fn at(&self, place: Token) -> Option<TokenNumber> {
-        self.numbered().find(|(_, token)| *token == place).map(|(token, _)| token)
+        let (number, _) = self.numbered().find(|(_, token)| *token == place)?;
+        Some(number)
+    }
+
+    pub(super) fn place_of(&self, token: TokenNumber) -> Option<Token> {
+        self.0.get(usize::from(token.get() - 1)).copied()
     }
 
     pub(super) fn in_notches(&self) -> usize {
@@ -100,7 +110,10 @@ impl Tokens {
 
 impl fmt::Display for Tokens {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|token| write!(out, "{token}"))
+        for token in self.0 {
+            write!(out, "{token}")?;
+        }
+        Ok(())
     }
 }
 
@@ -108,24 +121,29 @@ impl FromStr for Tokens {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let malformed = || Malformed::expected("five tokens such as `b1b2k3c4b3`, none of them twice", text);
         let mut tokens = Self([Token::Channel(ChannelNumber::EXCHANGE); 5]);
         let mut rest = text;
         for token in TokenNumber::all() {
-            let (word, following) = rest.split_at_checked(2).ok_or_else(malformed)?;
+            let Some((word, following)) = rest.split_at_checked(2) else { return Err(not_five(text)) };
             rest = following;
             tokens.place(token, word.parse()?);
         }
         let twice = tokens.numbered().any(|(token, place)| tokens.at(place) != Some(token));
         if twice || !rest.is_empty() {
-            return Err(malformed());
+            return Err(not_five(text));
         }
         // No place is taken twice, so there is no gap if no place is above the number of tokens on the board.
-        let count = tokens.on_board();
-        let gap = tokens.0.iter().any(|token| matches!(token, Token::Board(place) if place.get() > count));
-        if gap {
-            return Err(Malformed::expected("board places `b1`, `b2`… without a gap", text));
+        for token in tokens.0 {
+            if let Token::Board(place) = token
+                && place.get() > tokens.on_board()
+            {
+                return Err(Malformed::expected("board places `b1`, `b2`… without a gap", text));
+            }
         }
         Ok(tokens)
     }
+}
+
+fn not_five(text: &str) -> Malformed {
+    Malformed::expected("five tokens such as `b1b2k3c4b3`, none of them twice", text)
 }

@@ -16,9 +16,8 @@ use super::ranged::{ChannelNumber, EnergyId, Row};
 use super::score::{score, winners};
 use super::sequence::{Offers, Variant};
 use super::state::{Phase, Player, State};
-use turnfold_core::collections::gathered;
 use turnfold_core::prelude::*;
-use turnfold_core::text::{Joined, number, split_verb};
+use turnfold_core::text::{Joined, joined_by, number, split_verb};
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -66,32 +65,36 @@ pub struct PlayerView {
 impl View {
     /// Returns the view. Fields that need a look ahead are computed only if they are wanted.
     pub(super) fn of(state: &State, viewer: Perspective, is_wanted: impl Fn(&str) -> bool) -> Self {
-        let sequence = state.sequence();
-        let moved = sequence.map(|sequence| sequence.moved.as_slice()).unwrap_or_default();
-        let already_moved: Vec<EnergyId> = moved.iter().map(|moved| moved.id).collect();
-        let all_seen = state.is_over() || viewer == Perspective::HOST;
+        let mut choice = None;
+        let mut already_moved = Vec::new();
+        if let Some(sequence) = state.sequence() {
+            choice = sequence.variant;
+            for moved in &sequence.moved {
+                already_moved.push(moved.id);
+            }
+        }
         let mut energies = BTreeMap::new();
         for energy in state.visible_energies() {
             energies.insert(energy.id, energy.color);
         }
+        let wants_channels = state.phase == Phase::Take && is_wanted("channels");
         Self {
             state: phase_name(state),
-            active: (!state.is_over()).then_some(state.active),
+            active: if state.is_over() { None } else { Some(state.active) },
             channel: match &state.phase {
                 Phase::Channel(sequence) => Some(sequence.channel),
                 Phase::PickColor => Some(ChannelNumber::EXCHANGE),
                 Phase::Take | Phase::Over => None,
             },
             step: already_moved.len(),
-            choice: sequence.and_then(|sequence| sequence.variant),
+            choice,
             already_moved_code: encode(already_moved.iter().map(|id| id.get())),
             already_moved,
             possibles: if is_wanted("possibles") { moves(state) } else { Offers::new() },
-            channels: (state.phase == Phase::Take && is_wanted("channels")).then(|| channels(state)),
+            channels: if wants_channels { Some(channels(state)) } else { None },
             last_round: state.last_round,
-            winners: state.is_over().then(|| winners(state)),
-            plenitude: all_seen
-                .then(|| gathered(Chakra::all().map(|chakra| (chakra, state.plenitude_of(chakra))))),
+            winners: if state.is_over() { Some(winners(state)) } else { None },
+            plenitude: plenitude(state, viewer),
             maya: state.maya.iter().map(|row| row.map(id_or_zero).to_vec()).collect(),
             bag: bag(state),
             players: players(state, viewer),
@@ -114,6 +117,18 @@ pub(super) fn phase_name(state: &State) -> &'static str {
 
 fn id_or_zero(energy: Option<Energy>) -> u16 {
     energy.map_or(0, |energy| energy.id.get())
+}
+
+/// CH-18: returns all plenitudes, if everyone may know them or the viewer is the host.
+fn plenitude(state: &State, viewer: Perspective) -> Option<BTreeMap<Chakra, u8>> {
+    if !state.is_over() && viewer != Perspective::HOST {
+        return None;
+    }
+    let mut plenitude = BTreeMap::new();
+    for chakra in Chakra::all() {
+        plenitude.insert(chakra, state.plenitude_of(chakra));
+    }
+    Some(plenitude)
 }
 
 /// CH-18: counts the energies of each color in the bag; their order is secret.
@@ -140,25 +155,33 @@ fn players(state: &State, viewer: Perspective) -> Vec<PlayerView> {
     views
 }
 
+/// Lists the ids of a row, 0 for an empty column; empty columns at the end are left out.
 fn ids_by_column(columns: &[Option<Energy>]) -> Vec<u16> {
-    let taken = columns.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-    columns.iter().take(taken).copied().map(id_or_zero).collect()
+    let mut ids: Vec<u16> = columns.iter().copied().map(id_or_zero).collect();
+    while ids.last() == Some(&0) {
+        ids.pop();
+    }
+    ids
 }
 
 /// CH-18: which chakras a player knows is public. A value is 0 if the viewer does not know it.
 fn known(state: &State, player: &Player, viewer: Perspective) -> BTreeMap<Chakra, Option<u8>> {
-    let value = |chakra| {
-        let known_to_player = state.is_over() || player.known.contains(&chakra);
-        known_to_player.then(|| state.plenitude_seen_by(viewer, chakra).unwrap_or(0))
-    };
-    gathered(Chakra::all().map(|chakra| (chakra, value(chakra))))
+    let mut known = BTreeMap::new();
+    for chakra in Chakra::all() {
+        let mut value = None;
+        if state.is_over() || player.known.contains(&chakra) {
+            value = Some(state.plenitude_seen_by(viewer, chakra).unwrap_or(0));
+        }
+        known.insert(chakra, value);
+    }
+    known
 }
 
 pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
         ("options", None) => Ok(Some(options(state))),
-        ("possible", Some(channel)) => possible(state, channel).map(Some),
-        ("decode", Some(code)) => decoded(code).map(Some),
+        ("possible", Some(channel)) => Ok(Some(possible(state, channel)?)),
+        ("decode", Some(code)) => Ok(Some(decoded(code)?)),
         _ => Ok(None),
     }
 }
@@ -215,18 +238,19 @@ fn possible(state: &State, channel: &str) -> Result<Answer, Malformed> {
         let message = format!("`possible` takes a channel of 1 to 8, found `{}`", channel.escape_debug());
         return Err(Malformed(message));
     };
-    let player = state.player(state.active).filter(|_| !state.is_over());
-    let possible = player.is_some_and(|player| is_possible(state, player, channel));
+    let possible = match state.player(state.active) {
+        Some(player) if !state.is_over() => is_possible(state, player, channel),
+        _ => false,
+    };
     Ok(Answer::new(possible.to_string(), &possible))
 }
 
 /// CH-17: lists the last energy moved first, because it is the lowest part of the number.
 fn decoded(code: &str) -> Result<Answer, Malformed> {
-    let Some(read) = number::<u64>(code).ok().filter(|code| *code <= CODE_MAX) else {
+    let Ok(read @ ..=CODE_MAX) = number::<u64>(code) else {
         let message = format!("`decode` takes a number of 0 to {CODE_MAX}, found `{}`", code.escape_debug());
         return Err(Malformed(message));
     };
     let ids = decode(read);
-    let words: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Ok(Answer::new(words.join(" "), &ids))
+    Ok(Answer::new(joined_by(" ", &ids), &ids))
 }

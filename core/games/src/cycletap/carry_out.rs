@@ -4,8 +4,7 @@ use super::effect::Effect;
 use super::execution;
 use super::judge::{PathStep, Plan, Step};
 use super::order::{Order, PathKind, Task};
-use super::state::UnitId;
-use super::state::{BuiltPath, Phase, Planning, State, Tap};
+use super::state::{BuiltPath, Phase, Planning, State, Tap, UnitId};
 use turnfold_core::prelude::*;
 
 pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl EffectSink<Effect>) {
@@ -29,7 +28,7 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
         }
         Step::CancelOrder(unit) => {
             state.orders.retain(|_, order| order.unit != unit);
-            effects.push(|| Effect::OrderCancelled { unit: unit.name() });
+            effects.push(|| Effect::OrderCancelled { unit });
             Tap::Idle
         }
         // CT-6: the attack replaces a path, whose slot is returned.
@@ -122,12 +121,7 @@ fn place(state: &mut State, unit: UnitId, task: Task, effects: &mut impl EffectS
     let Phase::Planning(planning) = &mut state.phase else { return };
     planning.placed += 1;
     let number = planning.placed;
-    effects.push(|| Effect::OrderPlaced {
-        number,
-        unit: unit.name(),
-        kind: task.kind(),
-        path: task.path().to_vec(),
-    });
+    effects.push(|| Effect::OrderPlaced { number, unit, kind: task.kind(), path: task.path().to_vec() });
     state.orders.insert((planning.seat, number), Order { unit, task });
 }
 
@@ -140,7 +134,7 @@ fn clear_orders(state: &mut State, unit: UnitId, effects: &mut impl EffectSink<E
         !goes
     });
     if count > 0 {
-        effects.push(|| Effect::OrdersCleared { unit: unit.name(), count });
+        effects.push(|| Effect::OrdersCleared { unit, count });
     }
 }
 

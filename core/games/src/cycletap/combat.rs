@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::Task;
-use super::state::UnitId;
-use super::state::{OrderNumber, PLAYERS, State};
+use super::state::{OrderNumber, State, UnitId};
 use turnfold_core::prelude::*;
 
 #[derive(Clone, Copy)]
@@ -30,12 +29,17 @@ struct Contest {
 }
 
 pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let contests: Vec<Contest> =
-        attacks(state).into_iter().map(|(at, attacks)| settle(state, at, attacks, effects)).collect();
-    let eliminated: BTreeSet<UnitId> = contests.iter().filter_map(Contest::eliminated).collect();
+    let mut contests = Vec::new();
+    for (at, attacks) in attacks(state) {
+        contests.push(settle(state, at, attacks, effects));
+    }
+    let mut eliminated = BTreeSet::new();
+    for contest in &contests {
+        eliminated.extend(contest.eliminated());
+    }
     for unit in eliminated {
         state.units.remove(&unit);
-        effects.push(|| Effect::Eliminated { unit: unit.name() });
+        effects.push(|| Effect::Eliminated { unit });
     }
     advance(state, &contests, effects);
 }
@@ -53,29 +57,38 @@ fn attacks(state: &State) -> BTreeMap<Hex, Vec<Attack>> {
 
 /// CT-16: decides who wins a contested hex, on the board after movement.
 fn settle(state: &State, at: Hex, attacks: Vec<Attack>, effects: &mut impl EffectSink<Effect>) -> Contest {
-    let occupant = state.unit_at(at);
-    let [p1, p2] = PLAYERS.map(|seat| {
-        let attackers = attacks.iter().filter(|attack| attack.seat == seat);
-        let mut claim: u32 = attackers.map(|attack| attack.strength).sum();
-        if let Some((id, unit)) = occupant
-            && unit.owner == seat
-        {
-            claim += unit.strength;
-            claim += if state.is_defending(id) { state.defense_bonus } else { 0 };
-        }
-        claim
-    });
+    let p1 = claim(state, at, &attacks, Seat::P1);
+    let p2 = claim(state, at, &attacks, Seat::P2);
     let winner = match p1.cmp(&p2) {
-        Ordering::Greater => Some((Seat::P1, p1, p2)),
-        Ordering::Less => Some((Seat::P2, p2, p1)),
+        Ordering::Greater => Some(Seat::P1),
+        Ordering::Less => Some(Seat::P2),
         Ordering::Equal => None,
     };
     effects.push(|| match winner {
-        Some((side, claim, against)) => Effect::HexWon { at, side, claim, against },
+        Some(side) => Effect::HexWon { at, side, claim: p1.max(p2), against: p1.min(p2) },
         None => Effect::HexHeld { at },
     });
-    let occupant = occupant.map(|(id, unit)| (id, unit.owner));
-    Contest { at, attacks, occupant, winner: winner.map(|(side, ..)| side) }
+    let occupant = state.unit_at(at).map(|(id, unit)| (id, unit.owner));
+    Contest { at, attacks, occupant, winner }
+}
+
+/// CT-16: adds up the strengths of a side's attackers and of its unit on the hex, with the bonus of a DEFENSE.
+fn claim(state: &State, at: Hex, attacks: &[Attack], seat: Seat) -> u32 {
+    let mut claim = 0;
+    for attack in attacks {
+        if attack.seat == seat {
+            claim += attack.strength;
+        }
+    }
+    if let Some((id, unit)) = state.unit_at(at)
+        && unit.owner == seat
+    {
+        claim += unit.strength;
+        if state.is_defending(id) {
+            claim += state.defense_bonus;
+        }
+    }
+    claim
 }
 
 impl Contest {
@@ -93,8 +106,12 @@ impl Contest {
 
 /// CT-17: units advance into hexes that were won and are empty now, one after another.
 fn advance(state: &mut State, contests: &[Contest], effects: &mut impl EffectSink<Effect>) {
-    let mut empty: Vec<&Contest> =
-        contests.iter().filter(|contest| state.unit_at(contest.at).is_none()).collect();
+    let mut empty = Vec::new();
+    for contest in contests {
+        if state.unit_at(contest.at).is_none() {
+            empty.push(contest);
+        }
+    }
     empty.sort_by_key(|contest| contest.winning_attacks().next().map(|first| (first.number, first.seat)));
     let mut advanced = BTreeSet::new();
     for contest in empty {
@@ -106,6 +123,6 @@ fn advance(state: &mut State, contests: &[Contest], effects: &mut impl EffectSin
         advanced.insert(unit);
         let to = contest.at;
         state.put(unit, to);
-        effects.push(|| Effect::Advanced { unit: unit.name(), to });
+        effects.push(|| Effect::Advanced { unit, to });
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::order::PathKind;
-use super::state::UnitName;
+use super::state::UnitId;
 use turnfold_core::prelude::*;
 
 effects! {
@@ -15,11 +15,11 @@ effects! {
         /// CT-4: the origin is about to defend.
         DefensePending { at: Hex },
         /// CT-4, CT-6, CT-7: orders of a unit were taken back.
-        OrdersCleared { unit: UnitName, count: u32 },
+        OrdersCleared { unit: UnitId, count: u32 },
         /// CT-4: a unit is left without orders.
-        OrderCancelled { unit: UnitName },
+        OrderCancelled { unit: UnitId },
         /// CT-13: an order stands.
-        OrderPlaced { number: u64, unit: UnitName, kind: &'static str, path: Vec<Hex> },
+        OrderPlaced { number: u64, unit: UnitId, kind: &'static str, path: Vec<Hex> },
         /// CT-7: a path begins.
         PathStarted { at: Hex },
         /// CT-8: the path has another waypoint.
@@ -33,21 +33,21 @@ effects! {
         /// CT-12: a seat has planned.
         PlanningEnded { seat: Seat },
         /// CT-14: a unit deployed.
-        Deployed { unit: UnitName, to: Hex },
+        Deployed { unit: UnitId, to: Hex },
         /// CT-14: a unit stays, because another deploys to the same hex.
-        DeployHeld { unit: UnitName },
+        DeployHeld { unit: UnitId },
         /// CT-15: a unit took a step.
-        Moved { unit: UnitName, to: Hex },
+        Moved { unit: UnitId, to: Hex },
         /// CT-15: a unit stops where it stands.
-        Blocked { unit: UnitName, at: Hex },
+        Blocked { unit: UnitId, at: Hex },
         /// CT-16: a side has the greater claim on a contested hex.
         HexWon { at: Hex, side: Seat, claim: u32, against: u32 },
         /// CT-16: the claims on a contested hex are equal.
         HexHeld { at: Hex },
         /// CT-16: a unit is lost.
-        Eliminated { unit: UnitName },
+        Eliminated { unit: UnitId },
         /// CT-17: an attacker takes the hex it attacked.
-        Advanced { unit: UnitName, to: Hex },
+        Advanced { unit: UnitId, to: Hex },
         /// CT-18: a new turn begins.
         TurnStarted { turn: u64 },
         /// CT-18: a side has no unit left.

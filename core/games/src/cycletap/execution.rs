@@ -4,8 +4,7 @@ use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::{PathKind, Task};
-use super::state::UnitId;
-use super::state::{PLAYERS, Phase, State};
+use super::state::{PLAYERS, Phase, State, UnitId};
 use super::{combat, movement};
 use turnfold_core::prelude::*;
 
@@ -41,13 +40,13 @@ fn deploy(state: &mut State, effects: &mut impl EffectSink<Effect>) {
             deploys.push((unit, *to));
         }
     }
-    let named = movement::count(deploys.iter().map(|(_, to)| *to));
+    let targets = movement::count(deploys.iter().map(|(_, to)| *to));
     for (unit, to) in deploys {
-        if named.get(&to) == Some(&1) {
+        if targets.get(&to) == Some(&1) {
             state.put(unit, to);
-            effects.push(|| Effect::Deployed { unit: unit.name(), to });
+            effects.push(|| Effect::Deployed { unit, to });
         } else {
-            effects.push(|| Effect::DeployHeld { unit: unit.name() });
+            effects.push(|| Effect::DeployHeld { unit });
         }
     }
 }

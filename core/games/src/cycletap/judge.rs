@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 use super::command::Command;
 use super::order::Task;
 use super::reason::{Reason, Rejection};
-use super::state::UnitId;
-use super::state::{BuiltPath, Phase, Planning, State, Tap};
+use super::state::{BuiltPath, Phase, Planning, State, Tap, UnitId};
 use turnfold_core::prelude::*;
 
 /// What to do.
@@ -72,25 +71,27 @@ fn tap(state: &State, planning: &Planning, hex: Hex) -> Result<Step, Reason> {
         Some((id, unit)) if unit.owner == planning.seat => Some(id),
         _ => None,
     };
-    let origin = planning.tap.origin();
-    let Some((unit, from)) = origin.and_then(|unit| Some((unit, state.units.get(&unit)?.at))) else {
+    let Some((unit, origin)) = state.origin(&planning.tap) else {
         // CT-3: without an origin, the tap must be on a unit of the seat.
         return friendly.map(Step::Select).ok_or(Reason::NoFriendlyUnit);
     };
-    let on_origin = hex == from;
-    match (&planning.tap, friendly) {
-        // CT-9: a tap on the origin confirms a path, so `back` has to be a separate command.
-        (Tap::PathBuilding(_), _) if on_origin => Ok(Step::ChangePath(PathStep::Confirm)),
-        (Tap::PathBuilding(path), _) => {
-            tap_while_building(state, planning.seat, path, hex).map(Step::ChangePath)
-        }
-        // CT-4: the next tap on the origin cancels.
-        (Tap::DefensePending(_), _) if on_origin => Ok(Step::CancelOrder(unit)),
-        _ if on_origin => Ok(Step::AwaitDefense(unit)),
-        // CT-5: no unit attacks its own side, so a tap on another own unit selects it.
-        (_, Some(other)) => Ok(Step::Select(other)),
-        (_, None) => tap_around(state, planning, unit, from, hex),
+    if hex == origin.at {
+        return Ok(match planning.tap {
+            // CT-9: a tap on the origin confirms a path, so `back` has to be a separate command.
+            Tap::PathBuilding(_) => Step::ChangePath(PathStep::Confirm),
+            // CT-4: the next tap on the origin cancels.
+            Tap::DefensePending(_) => Step::CancelOrder(unit),
+            _ => Step::AwaitDefense(unit),
+        });
     }
+    if let Tap::PathBuilding(path) = &planning.tap {
+        return Ok(Step::ChangePath(tap_while_building(state, planning.seat, path, hex)?));
+    }
+    // CT-5: no unit attacks its own side, so a tap on another own unit selects it.
+    if let Some(other) = friendly {
+        return Ok(Step::Select(other));
+    }
+    tap_around(state, planning, unit, origin.at, hex)
 }
 
 /// CT-6: plans a tap on a hex without a unit of the own side.

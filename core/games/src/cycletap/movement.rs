@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use super::effect::Effect;
 use super::order::PathKind;
-use super::state::State;
-use super::state::UnitId;
+use super::state::{State, UnitId};
 use turnfold_core::prelude::*;
 
 /// A unit that still moves in a step.
@@ -19,9 +18,12 @@ struct Mover {
 
 /// CT-15: makes as many steps as the longest path has waypoints.
 pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let paths: Vec<(UnitId, Vec<Hex>)> =
-        state.paths(PathKind::Movement).map(|(unit, path)| (unit, path.to_vec())).collect();
-    let longest = paths.iter().map(|(_, path)| path.len()).max().unwrap_or(0);
+    let mut paths = Vec::new();
+    let mut longest = 0;
+    for (unit, path) in state.paths(PathKind::Movement) {
+        paths.push((unit, path.to_vec()));
+        longest = longest.max(path.len());
+    }
     let mut stopped = BTreeSet::new();
     for step in 0..longest {
         let mut movers = Vec::new();
@@ -37,13 +39,13 @@ pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) 
         for &Mover { unit, from, .. } in &movers {
             if blocked.contains(&from) {
                 stopped.insert(unit);
-                effects.push(|| Effect::Blocked { unit: unit.name(), at: from });
+                effects.push(|| Effect::Blocked { unit, at: from });
             }
         }
         for Mover { unit, from, aim } in movers {
             if !blocked.contains(&from) {
                 state.put(unit, aim);
-                effects.push(|| Effect::Moved { unit: unit.name(), to: aim });
+                effects.push(|| Effect::Moved { unit, to: aim });
             }
         }
     }
@@ -54,9 +56,15 @@ pub(super) fn resolve(state: &mut State, effects: &mut impl EffectSink<Effect>) 
 /// First come the units that are blocked at once. Then, round by round, come the units that aim at the hex of a blocked
 /// unit. Each round blocks at least one more mover, so there are no more rounds than movers.
 fn blocked(state: &State, movers: &[Mover]) -> BTreeSet<Hex> {
-    let aims: BTreeMap<Hex, Hex> = movers.iter().map(|mover| (mover.from, mover.aim)).collect();
+    let mut aims = BTreeMap::new();
+    for Mover { from, aim, .. } in movers {
+        aims.insert(*from, *aim);
+    }
     let aimed_at = count(aims.values().copied());
-    let held: BTreeSet<Hex> = state.units.values().map(|unit| unit.at).collect();
+    let mut held = BTreeSet::new();
+    for unit in state.units.values() {
+        held.insert(unit.at);
+    }
     let mut blocked = BTreeSet::new();
     for Mover { from, aim, .. } in movers {
         let exchanges = aims.get(aim) == Some(from);

@@ -2,14 +2,14 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::order::Task;
-use super::state::UnitId;
-use super::state::{PLAYERS, Phase, Pool, State, Tap, Unit, UnitKind};
+use super::state::{PLAYERS, Phase, Pool, State, Tap, Unit, UnitId, UnitKind};
 use super::view::{phase_name, tap_name};
 use turnfold_core::prelude::*;
+use turnfold_core::text::joined_by;
 
 const LEGEND: &str = "<> origin  +1 path being built  [] defends  x attacked  .1 waypoint  ~~ water";
 
@@ -46,8 +46,7 @@ fn tint(seat: Seat) -> Tint {
 }
 
 fn way(from: Option<Hex>, path: &[Hex]) -> String {
-    let hexes: Vec<String> = from.iter().chain(path).map(ToString::to_string).collect();
-    hexes.join(" > ")
+    joined_by(" > ", from.iter().chain(path))
 }
 
 fn heading(state: &State, viewer: Perspective) -> Vec<TextLine> {
@@ -74,9 +73,7 @@ fn heading(state: &State, viewer: Perspective) -> Vec<TextLine> {
 }
 
 fn tap_line(state: &State, tap: &Tap) -> String {
-    let Some((id, unit)) = tap.origin().and_then(|id| Some((id, state.units.get(&id)?))) else {
-        return String::from(tap_name(tap));
-    };
+    let Some((id, unit)) = state.origin(tap) else { return String::from(tap_name(tap)) };
     let name = format!("{} {}", tap_name(tap), label(id, unit));
     match tap {
         Tap::PathBuilding(path) => {
@@ -104,17 +101,23 @@ fn cells(state: &State, viewer: Perspective) -> Vec<Cell> {
 
 /// Returns arrows for orders that lead somewhere and for the path being built. Legend and heading show them in words.
 fn arrows(state: &State, viewer: Perspective) -> Vec<Arrow> {
-    let arrow = |unit: UnitId, path: &[Hex], tint: Tint| {
-        let from = state.units.get(&unit).filter(|_| !path.is_empty())?.at;
-        Some(Arrow { tint, path: [from].iter().chain(path).copied().collect() })
-    };
-    let orders = state.orders_seen_by(viewer);
-    let mut arrows: Vec<Arrow> =
-        orders.filter_map(|(seat, _, order)| arrow(order.unit, order.task.path(), tint(seat))).collect();
+    let mut arrows = Vec::new();
+    for (seat, _, order) in state.orders_seen_by(viewer) {
+        arrows.extend(arrow(state, order.unit, order.task.path(), tint(seat)));
+    }
     if let Some(Tap::PathBuilding(path)) = state.tap_seen_by(viewer) {
-        arrows.extend(arrow(path.unit, &path.waypoints, Tint::Bright));
+        arrows.extend(arrow(state, path.unit, &path.waypoints, Tint::Bright));
     }
     arrows
+}
+
+/// Returns the arrow of a unit along a path, if the path leads anywhere.
+fn arrow(state: &State, unit: UnitId, path: &[Hex], tint: Tint) -> Option<Arrow> {
+    if path.is_empty() {
+        return None;
+    }
+    let from = state.units.get(&unit)?.at;
+    Some(Arrow { tint, path: [&[from], path].concat() })
 }
 
 /// Returns the marks of orders and taps. If a hex has several, the last one is shown. Only the mark of a defending unit
@@ -123,21 +126,26 @@ fn marks(state: &State, viewer: Perspective) -> Vec<(Hex, String, Tint)> {
     let mut waypoints = Vec::new();
     let mut attacks = Vec::new();
     let mut defenses = Vec::new();
-    let position = |unit: UnitId| state.units.get(&unit).map(|unit| unit.at);
     for (seat, _, order) in state.orders_seen_by(viewer) {
         match &order.task {
             Task::Path(_, path) => waypoints.extend(numbered('.', path, Tint::Faint)),
             Task::Attack(target) => attacks.push((*target, "x".into(), Tint::Faint)),
-            Task::Defense => defenses.extend(position(order.unit).map(|at| (at, "[]".into(), tint(seat)))),
+            Task::Defense => {
+                if let Some(unit) = state.units.get(&order.unit) {
+                    defenses.push((unit.at, "[]".into(), tint(seat)));
+                }
+            }
         }
     }
     let mut marks = [waypoints, attacks, defenses].concat();
-    let tap = state.tap_seen_by(viewer);
-    if let Some(Tap::PathBuilding(path)) = tap {
-        marks.extend(numbered('+', &path.waypoints, Tint::Bright));
+    if let Some(tap) = state.tap_seen_by(viewer) {
+        if let Tap::PathBuilding(path) = tap {
+            marks.extend(numbered('+', &path.waypoints, Tint::Bright));
+        }
+        if let Some((_, unit)) = state.origin(tap) {
+            marks.push((unit.at, "<>".into(), Tint::Bright));
+        }
     }
-    let origin = tap.and_then(Tap::origin).and_then(position);
-    marks.extend(origin.map(|at| (at, "<>".into(), Tint::Bright)));
     marks
 }
 
@@ -156,9 +164,13 @@ fn legend(state: &State, viewer: Perspective) -> Vec<TextLine> {
     }
     // Orders come and go, so they are last and move nothing else.
     for (seat, number, order) in state.orders_seen_by(viewer) {
-        let unit = state.units.get(&order.unit);
-        let name = unit.map_or_else(String::new, |unit| label(order.unit, unit));
-        let way = way(unit.map(|unit| unit.at), order.task.path());
+        let mut name = String::new();
+        let mut from = None;
+        if let Some(unit) = state.units.get(&order.unit) {
+            name = label(order.unit, unit);
+            from = Some(unit.at);
+        }
+        let way = way(from, order.task.path());
         let line = TextLine::default().with(format!("{seat} #{number}"), tint(seat));
         lines.push(line.with(format!(" {name} {} {way}", order.task.kind()), Tint::Plain));
     }

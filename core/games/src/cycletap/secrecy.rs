@@ -15,8 +15,8 @@ impl State {
 
     /// Returns the tap state, if `viewer` may know it.
     pub(super) fn tap_seen_by(&self, viewer: Perspective) -> Option<&Tap> {
-        let planning = self.planning().filter(|planning| self.reveals(planning.seat, viewer));
-        planning.map(|planning| &planning.tap)
+        let planning = self.planning()?;
+        if self.reveals(planning.seat, viewer) { Some(&planning.tap) } else { None }
     }
 
     /// Returns the orders that `viewer` may know, by seat, then number.
@@ -30,7 +30,7 @@ impl State {
 
     /// Returns the pools of p1 and p2; `None` for a pool that `viewer` may not know.
     pub(super) fn pools_seen_by(&self, viewer: Perspective) -> [Option<Pool>; 2] {
-        PLAYERS.map(|seat| self.reveals(seat, viewer).then(|| self.pool(seat)))
+        PLAYERS.map(|seat| if self.reveals(seat, viewer) { Some(self.pool(seat)) } else { None })
     }
 }
 

@@ -8,8 +8,7 @@ use super::command::Command;
 use super::effect::Effect;
 use super::order::PathKind;
 use super::reason::Reason;
-use super::state::State;
-use super::state::UnitName;
+use super::state::{State, UnitId};
 use turnfold_core::prelude::*;
 use turnfold_core::text::{capital, counted_in_words, listed};
 
@@ -27,19 +26,18 @@ pub(super) fn sentence(
 }
 
 fn done(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> String {
-    let name = |unit: &UnitName| name(state, *unit, reader);
-    let kind_at = |at: Hex| {
-        let unit = state.units.values().find(|unit| unit.at == at);
-        unit.map_or_else(|| "unit".to_string(), |unit| unit.kind.to_string())
-    };
+    let name = |unit: &UnitId| name(state, *unit, reader);
     match effect {
         Effect::OriginSelected { at } => {
-            format!("{} chose the {} at {at}.", seat.as_subject(reader), kind_at(*at))
+            format!("{} chose the {} at {at}.", seat.as_subject(reader), kind_at(state, *at))
         }
-        Effect::DefensePending { at } => format!("The {} at {at} is to defend.", kind_at(*at)),
+        Effect::DefensePending { at } => format!("The {} at {at} is to defend.", kind_at(state, *at)),
         Effect::OrdersCleared { unit, count } => {
             let orders = counted_in_words((*count).into(), "order", "orders");
-            let of = called(state, *unit, reader).unwrap_or_else(|| format!("unit {unit}"));
+            let of = match called(state, *unit, reader) {
+                Some(unit) => unit,
+                None => format!("unit {unit}"),
+            };
             format!("{} took back {orders} of {of}.", seat.as_subject(reader))
         }
         Effect::OrderCancelled { unit } => format!("{} has no order now.", name(unit)),
@@ -78,8 +76,15 @@ fn done(state: &State, seat: Seat, effect: &Effect, reader: Perspective) -> Stri
     }
 }
 
+fn kind_at(state: &State, at: Hex) -> String {
+    match state.unit_at(at) {
+        Some((_, unit)) => unit.kind.to_string(),
+        None => "unit".into(),
+    }
+}
+
 /// Names a unit: `Your infantry u2`, or `Unit u2` if it is lost.
-fn name(state: &State, unit: UnitName, reader: Perspective) -> String {
+fn name(state: &State, unit: UnitId, reader: Perspective) -> String {
     match called(state, unit, reader) {
         Some(unit) => capital(&unit),
         None => format!("Unit {unit}"),
@@ -87,9 +92,8 @@ fn name(state: &State, unit: UnitName, reader: Perspective) -> String {
 }
 
 /// Names a unit within a sentence, unless it is lost.
-fn called(state: &State, unit: UnitName, reader: Perspective) -> Option<String> {
-    let found = state.units.iter().find(|(id, _)| id.name() == unit);
-    let (_, found) = found?;
+fn called(state: &State, unit: UnitId, reader: Perspective) -> Option<String> {
+    let found = state.units.get(&unit)?;
     if reader.is_seat(found.owner) {
         return Some(format!("your {} {unit}", found.kind));
     }

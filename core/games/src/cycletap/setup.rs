@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::UnitId;
-use super::state::{PLAYERS, Phase, State, Unit, UnitKind};
+use super::state::{PLAYERS, Phase, State, Unit, UnitId, UnitKind};
 use turnfold_core::hex::Board;
 use turnfold_core::prelude::*;
 

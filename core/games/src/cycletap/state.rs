@@ -156,8 +156,15 @@ impl State {
         }
     }
 
+    /// Returns the unit that a tap state selects, with its id.
+    pub(super) fn origin(&self, tap: &Tap) -> Option<(UnitId, &Unit)> {
+        let id = tap.origin()?;
+        Some((id, self.units.get(&id)?))
+    }
+
     pub(super) fn unit_at(&self, hex: Hex) -> Option<(UnitId, &Unit)> {
-        self.units.iter().map(|(id, unit)| (*id, unit)).find(|(_, unit)| unit.at == hex)
+        let (id, unit) = self.units.iter().find(|(_, unit)| unit.at == hex)?;
+        Some((*id, unit))
     }
 
     pub(super) fn tasks_of(&self, unit: UnitId) -> impl Iterator<Item = &Task> {
@@ -175,24 +182,25 @@ impl State {
     /// CT-1: returns the pool of a seat. No unit joins or leaves between the start of planning and combat, so the total
     /// is the same as at the start of planning.
     pub(super) fn pool(&self, seat: Seat) -> Pool {
-        let own_units = self.units.values().filter(|unit| unit.owner == seat);
-        let total = own_units.map(|unit| unit.kind.slots()).sum();
-        let own_orders = self.orders.iter().filter(|((owner, _), _)| *owner == seat);
-        let used = own_orders.map(|(_, order)| order.task.slots()).sum();
+        let mut total = 0;
+        for unit in self.units.values() {
+            if unit.owner == seat {
+                total += unit.kind.slots();
+            }
+        }
+        let mut used = 0;
+        for ((owner, _), order) in &self.orders {
+            if *owner == seat {
+                used += order.task.slots();
+            }
+        }
         Pool { total, used, available: total.saturating_sub(used) }
     }
 }
 
-/// A unit's number in the setup, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct UnitId(pub(super) u16);
-
-impl UnitId {
-    /// Returns the id as effects and views show it.
-    pub(super) const fn name(self) -> UnitName {
-        UnitName(self)
-    }
-}
+/// A unit's number in the setup, from 1: a number as bytes, as in states, and the text `u1`, `u2`, … elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct UnitId(pub(super) u16);
 
 impl fmt::Display for UnitId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,18 +208,12 @@ impl fmt::Display for UnitId {
     }
 }
 
-/// A unit's id as text, also in JSON: `u1`, `u2`, ….
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnitName(UnitId);
-
-impl fmt::Display for UnitName {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
-    }
-}
-
-impl Serialize for UnitName {
+impl Serialize for UnitId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            self.0.serialize(serializer)
+        }
     }
 }

@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::order::{Order, PathKind};
-use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitKind};
-use super::state::{UnitId, UnitName};
+use super::state::{OrderNumber, Phase, Pool, State, Tap, Unit, UnitId, UnitKind};
 use turnfold_core::prelude::*;
 use turnfold_core::text::split_verb;
 
@@ -49,7 +48,7 @@ pub struct Pools {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields are named as in the ruling and typed")]
 pub struct UnitView {
-    pub id: UnitName,
+    pub id: UnitId,
     pub owner: Seat,
     pub kind: UnitKind,
     pub at: Hex,
@@ -62,7 +61,7 @@ pub struct UnitView {
 pub struct OrderView {
     pub seat: Seat,
     pub number: OrderNumber,
-    pub unit: UnitName,
+    pub unit: UnitId,
     pub kind: &'static str,
     pub from: Option<Hex>,
     pub path: Vec<Hex>,
@@ -71,7 +70,10 @@ pub struct OrderView {
 impl View {
     pub(super) fn of(state: &State, viewer: Perspective) -> Self {
         let [p1, p2] = state.pools_seen_by(viewer);
-        let orders = state.orders_seen_by(viewer);
+        let mut orders = Vec::new();
+        for (seat, number, order) in state.orders_seen_by(viewer) {
+            orders.push(order_view(state, seat, number, order));
+        }
         Self {
             turn: state.turn,
             phase: phase_name(&state.phase),
@@ -83,7 +85,7 @@ impl View {
             tap: state.tap_seen_by(viewer).map(|tap| tap_view(state, tap)),
             pools: Pools { p1, p2 },
             units: state.units.iter().map(unit_view).collect(),
-            orders: orders.map(|(seat, number, order)| order_view(state, seat, number, order)).collect(),
+            orders,
             water: state.water.iter().copied().collect(),
         }
     }
@@ -108,25 +110,26 @@ pub(super) const fn tap_name(tap: &Tap) -> &'static str {
 }
 
 fn tap_view(state: &State, tap: &Tap) -> TapView {
-    let built = if let Tap::PathBuilding(path) = tap { Some(path) } else { None };
-    TapView {
-        state: tap_name(tap),
-        origin: tap.origin().and_then(|unit| state.units.get(&unit)).map(|unit| unit.at),
-        path: built.map_or_else(Vec::new, |path| path.waypoints.clone()),
-        kind: built.map(|path| path.kind),
+    let origin = state.origin(tap).map(|(_, unit)| unit.at);
+    let mut path = Vec::new();
+    let mut kind = None;
+    if let Tap::PathBuilding(built) = tap {
+        path.clone_from(&built.waypoints);
+        kind = Some(built.kind);
     }
+    TapView { state: tap_name(tap), origin, path, kind }
 }
 
 fn unit_view((id, unit): (&UnitId, &Unit)) -> UnitView {
     let &Unit { owner, kind, at, strength } = unit;
-    UnitView { id: id.name(), owner, kind, at, strength }
+    UnitView { id: *id, owner, kind, at, strength }
 }
 
 fn order_view(state: &State, seat: Seat, number: OrderNumber, order: &Order) -> OrderView {
     OrderView {
         seat,
         number,
-        unit: order.unit.name(),
+        unit: order.unit,
         kind: order.task.kind(),
         from: state.units.get(&order.unit).map(|unit| unit.at),
         path: order.task.path().to_vec(),
@@ -156,7 +159,7 @@ fn suggest(state: &State, viewer: Perspective, hex: &str) -> Result<PathKind, Ma
             "{viewer} may not see what is selected: only the planning seat and `host` do"
         )));
     }
-    let Some(origin) = tap.and_then(Tap::origin).and_then(|unit| state.units.get(&unit)) else {
+    let Some((_, origin)) = tap.and_then(|tap| state.origin(tap)) else {
         return Err(Malformed(String::from("no origin is selected")));
     };
     match origin.at.distance(hex) {

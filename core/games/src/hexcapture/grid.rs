@@ -21,17 +21,21 @@ impl Serialize for Grid {
 
 impl Grid {
     pub(super) fn empty(board: Board) -> Self {
-        Self(vec![0; index(board, Hex::new(i32::from(board.radius()), 0)).map_or(0, |last| last + 1)])
+        Self(vec![0; board.hexes().count()])
     }
 
     /// Returns the color of a cell; `None` if it is empty or off the board.
     pub(super) fn get(&self, board: Board, hex: Hex) -> Option<ColorIndex> {
-        self.0.get(index(board, hex)?).copied().and_then(color)
+        color(*self.0.get(index(board, hex)?)?)
     }
 
     pub(super) fn set(&mut self, board: Board, hex: Hex, color: Option<ColorIndex>) {
-        if let Some(cell) = index(board, hex).and_then(|index| self.0.get_mut(index)) {
-            *cell = color.map_or(0, |color| color.index().saturating_add(1));
+        let Some(index) = index(board, hex) else { return };
+        if let Some(cell) = self.0.get_mut(index) {
+            *cell = match color {
+                Some(color) => color.index().saturating_add(1),
+                None => 0,
+            };
         }
     }
 
@@ -70,13 +74,17 @@ fn index(board: Board, hex: Hex) -> Option<usize> {
     }
     let radius = i32::from(board.radius());
     // Columns grow by one cell up to the middle column, and shrink by one after it.
-    let columns_before = |count: i32| count * (radius + 1) + count * (count - 1) / 2;
     let start = if hex.q <= 0 {
-        columns_before(hex.q + radius)
+        cells_of_columns(radius, hex.q + radius)
     } else {
-        3 * radius * (radius + 1) + 1 - columns_before(radius - hex.q + 1)
+        3 * radius * (radius + 1) + 1 - cells_of_columns(radius, radius - hex.q + 1)
     };
     usize::try_from(start + hex.r - (-radius).max(-radius - hex.q)).ok()
+}
+
+/// Counts the cells of the first columns, at most up to the middle one; as many are in the last columns.
+fn cells_of_columns(radius: i32, columns: i32) -> i32 {
+    columns * (radius + 1) + columns * (columns - 1) / 2
 }
 
 #[cfg(test)]

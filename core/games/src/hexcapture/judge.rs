@@ -75,13 +75,9 @@ fn move_cursor(state: &State, direction: Direction, by_stick: bool) -> Result<St
 
 /// HC-2: returns `true` if the cursor may not yet move again with a carried world hex and the action held.
 fn carry_rests(state: &State) -> bool {
-    match state.carried {
-        Some(Carried::World { moved, .. }) => {
-            let held = state.field == Field::World && state.action != Action::Free;
-            held && within(state, moved, state.timing.carry_period)
-        }
-        _ => false,
-    }
+    let Some(Carried::World { moved, .. }) = state.carried else { return false };
+    let held = state.field == Field::World && state.action != Action::Free;
+    held && within(state, moved, state.timing.carry_period)
 }
 
 /// Returns `true` if fewer than `period` ticks have passed since a tick.

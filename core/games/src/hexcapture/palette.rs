@@ -57,8 +57,8 @@ impl Serialize for Rgb {
         let mut text = *b"#000000";
         let mut rest = self.0;
         for character in text.iter_mut().skip(1).rev() {
-            let digit = char::from_digit(rest % 16, 16).map_or('0', |digit| digit.to_ascii_uppercase());
-            *character = u8::try_from(digit).expect("hex digits are ASCII");
+            let digit = u8::try_from(rest % 16).expect("a hex digit is below 16");
+            *character = if digit < 10 { b'0' + digit } else { b'A' + digit - 10 };
             rest /= 16;
         }
         serializer.serialize_str(str::from_utf8(&text).expect("hex digits are ASCII"))

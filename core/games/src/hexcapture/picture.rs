@@ -66,32 +66,33 @@ fn head(state: &State) -> Direction {
 }
 
 fn tint(state: &State, color: ColorIndex) -> Tint {
-    let rgb = state.palette.colors.get(usize::from(color.index()));
-    rgb.map_or(Tint::Plain, |rgb| Tint::Rgb(rgb.value()))
+    match state.palette.colors.get(usize::from(color.index())) {
+        Some(rgb) => Tint::Rgb(rgb.value()),
+        None => Tint::Plain,
+    }
 }
 
 fn heading(state: &State) -> Vec<TextLine> {
     let State { tick, remaining_seconds, field, .. } = state;
-    let mut lines = Vec::from([TextLine::plain(format!(
-        "tick {tick}, {remaining_seconds} s left, {field}: {}",
-        mode(state)
-    ))]);
-    let mut line = |text: String| lines.push(TextLine::plain(text));
+    let mut texts = Vec::from([format!("tick {tick}, {remaining_seconds} s left, {field}: {}", mode(state))]);
     if let Some(carried) = state.carried {
-        line(format!("carrying the {} hex at {}", carried.field(), carried.at()));
+        texts.push(format!("carrying the {} hex at {}", carried.field(), carried.at()));
     }
     match state.action {
         Action::Free => {}
-        Action::Held => line("the action is held".into()),
-        Action::Charging { since } => line(format!("charging for {} ticks", state.ticks_since(since))),
-        Action::Releasing => line(format!("releasing at {}", state.cursor)),
+        Action::Held => texts.push("the action is held".into()),
+        Action::Charging { since } => {
+            texts.push(format!("charging for {} ticks", state.ticks_since(since)));
+        }
+        Action::Releasing => texts.push(format!("releasing at {}", state.cursor)),
     }
     if state.cooldown > 0 {
-        line(format!("cooling down for {} ticks", state.cooldown));
+        texts.push(format!("cooling down for {} ticks", state.cooldown));
     }
     if let Some(chance) = chance(state) {
-        line(format!("chance of a capture: {chance} %"));
+        texts.push(format!("chance of a capture: {chance} %"));
     }
+    let mut lines: Vec<TextLine> = texts.into_iter().map(TextLine::plain).collect();
     if let Some(due) = state.due_roll() {
         lines.push(TextLine::default().with(format!("a roll is due: {due}"), Tint::Bright));
     }
@@ -125,15 +126,17 @@ fn cells(state: &State) -> Vec<Cell> {
     {
         cell.label = format!("[{}]", cell.label.trim());
     }
-    let mut mark = |at: Hex, mark: &str| {
-        let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
-        cells.entry(at).or_insert(empty).mark.push_str(mark);
-    };
     if state.field == Field::World {
-        mark(state.turtle, &format!("@{}", arrow(head(state))));
+        mark(&mut cells, state.turtle, &format!("@{}", arrow(head(state))));
     }
-    mark(state.cursor, "^");
+    mark(&mut cells, state.cursor, "^");
     cells.into_values().collect()
+}
+
+/// Adds a mark to a cell, which may be empty.
+fn mark(cells: &mut BTreeMap<Hex, Cell>, at: Hex, mark: &str) {
+    let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
+    cells.entry(at).or_insert(empty).mark.push_str(mark);
 }
 
 /// HC-13, HC-17: lists the chance, the eaten hexes and the adjacency score of each color.

@@ -1,7 +1,7 @@
 //! Sentences about what happened.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use super::command::Command;
 use super::effect::{Effect, FailureCause};
@@ -50,10 +50,10 @@ fn done(effect: &Effect) -> String {
             format!("The hex was put down at {at} of the inventory.")
         }
         Effect::Eaten { color, stored } => {
-            let stored = stored.map_or_else(
-                || "the inventory is full".to_string(),
-                |at| format!("it is now at {at} of the inventory"),
-            );
+            let stored = match stored {
+                Some(at) => format!("it is now at {at} of the inventory"),
+                None => "the inventory is full".into(),
+            };
             format!("The hex of color {color} was eaten; {stored}.")
         }
         Effect::Cooldown { ticks } => {

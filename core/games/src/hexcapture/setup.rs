@@ -2,6 +2,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::format;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -126,7 +127,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     let inventory = read_cells("inventory", board, &palette, &setup.inventory)?;
     Ok(State {
         board,
-        eaten: palette.colors.iter().map(|_| 0).collect(),
+        eaten: vec![0; palette.colors.len()],
         palette,
         timing,
         world,

@@ -201,7 +201,10 @@ impl State {
     }
 
     pub(super) fn carried_world_hex(&self) -> Option<Hex> {
-        self.carried.filter(|carried| carried.field() == Field::World).map(Carried::at)
+        match self.carried {
+            Some(Carried::World { at, .. }) => Some(at),
+            _ => None,
+        }
     }
 
     pub(super) const fn ticks_since(&self, since: u64) -> u64 {

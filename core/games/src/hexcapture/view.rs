@@ -7,8 +7,10 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
+use super::grid::Grid;
 use super::palette::ColorIndex;
 use super::state::{Action, Field, Flash, State};
+use turnfold_core::hex::Board;
 use turnfold_core::prelude::*;
 use turnfold_core::text::{OrNone, split_verb};
 
@@ -55,7 +57,6 @@ pub struct CellView {
 
 impl View {
     pub(super) fn of(state: &State) -> Self {
-        let cell = |(at, color)| CellView { at, color };
         Self {
             mode: mode(state),
             tick: state.tick,
@@ -75,13 +76,17 @@ impl View {
             flash: state.flash,
             chance: chance(state),
             due_roll: state.due_roll(),
-            world: state.world.colored(state.board).map(cell).collect(),
-            inventory: state.inventory.colored(state.board).map(cell).collect(),
+            world: cells(&state.world, state.board),
+            inventory: cells(&state.inventory, state.board),
             eaten: state.eaten.clone(),
             // HC-17: for information only; no rule uses it.
             adjacent: state.world.adjacent(state.board, state.palette.colors.len()),
         }
     }
+}
+
+fn cells(grid: &Grid, board: Board) -> Vec<CellView> {
+    grid.colored(board).map(|(at, color)| CellView { at, color }).collect()
 }
 
 /// Returns one word for what is going on: the first that applies.
@@ -107,7 +112,7 @@ pub(super) fn chance(state: &State) -> Option<u8> {
 
 pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
-        ("chance", Some(hex)) => chance_at(state, hex).map(Some),
+        ("chance", Some(hex)) => Ok(Some(chance_at(state, hex)?)),
         _ => Ok(None),
     }
 }

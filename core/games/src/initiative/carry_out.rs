@@ -83,7 +83,10 @@ fn roll(state: &mut State, [p1, p2]: [i32; 2], effects: &mut impl EffectSink<Eff
         return;
     }
     state.phase = Phase::Movement { impulse: 0, done: 0 };
-    let first = state.selectable().next().map_or(state.cursor, |(_, unit)| unit.at);
+    let first = match state.selectable().next() {
+        Some((_, unit)) => unit.at,
+        None => state.cursor,
+    };
     set_cursor(state, first, effects);
 }
 

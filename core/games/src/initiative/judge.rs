@@ -54,7 +54,6 @@ pub(super) fn decide(
 
 /// Plans a command that the phase allows and this seat may give.
 fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Reason> {
-    let selected = || state.selected.ok_or(Reason::NothingSelected);
     match command {
         Command::Roll(values) => Ok(Step::Roll(totals(values))),
         Command::Cycle => Ok(Step::Cycle(next_selectable(state))),
@@ -68,18 +67,25 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Reason> {
             Ok(Step::Select { unit: selectable_at(state, seat, *hex)?, cursor: Some(*hex) })
         }
         // IN-10: `cancel` needs a selection.
-        Command::Cancel => selected().map(|_| Step::Deselect),
+        Command::Cancel => {
+            selected(state)?;
+            Ok(Step::Deselect)
+        }
         // IN-11: the reasons are checked in the order of the rule.
         Command::Move(to) => {
-            let index = selected()?;
+            let index = selected(state)?;
             let unit = state.unit(index).ok_or(Reason::NothingSelected)?;
             check_move(state, unit, *to)?;
             Ok(Step::Move { unit: index, to: *to })
         }
         // IN-12: only a selected unit can stand, because standing completes its movement.
-        Command::Stand => Ok(Step::Stand { unit: selected()? }),
+        Command::Stand => Ok(Step::Stand { unit: selected(state)? }),
         Command::NextTurn => Ok(Step::NextTurn),
     }
+}
+
+fn selected(state: &State) -> Result<UnitIndex, Reason> {
+    state.selected.ok_or(Reason::NothingSelected)
 }
 
 /// IN-1: returns the totals of p1 and p2. The first two dice are p1's, the others p2's.
@@ -90,7 +96,10 @@ fn totals(values: &[i32]) -> [i32; 2] {
 
 /// IN-7: returns the hex of the next selectable unit in setup order after the unit under the cursor.
 fn next_selectable(state: &State) -> Hex {
-    let from = state.unit_at(state.cursor).map_or(0, |(index, _)| index + 1);
+    let from = match state.unit_at(state.cursor) {
+        Some((index, _)) => index + 1,
+        None => 0,
+    };
     let mut first = None;
     for (index, unit) in state.selectable() {
         if index >= from {

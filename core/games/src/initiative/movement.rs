@@ -37,13 +37,16 @@ pub(super) struct Side {
 pub(super) fn impulse_at(loser: Side, winner: Side, index: u32) -> Option<Impulse> {
     let rounds = loser.units.min(winner.units);
     if rounds == 0 {
-        let all = if loser.units > 0 { loser } else { winner };
-        return (index == 0 && all.units > 0).then_some(Impulse { player: all.player, units: all.units });
+        let Side { player, units } = if loser.units > 0 { loser } else { winner };
+        return if index == 0 && units > 0 { Some(Impulse { player, units }) } else { None };
     }
     let round = index / 2;
+    if round >= rounds {
+        return None;
+    }
     let side = if index.is_multiple_of(2) { loser } else { winner };
     let units = side.units / rounds + u32::from(round < side.units % rounds);
-    (round < rounds).then_some(Impulse { player: side.player, units })
+    Some(Impulse { player: side.player, units })
 }
 
 /// IN-4: returns all impulses of a turn.

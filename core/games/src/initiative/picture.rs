@@ -69,8 +69,10 @@ fn cells(state: &State, labels: &[String]) -> Vec<Cell> {
     let at = state.cursor;
     let empty = Cell { at, label: String::new(), mark: String::new(), tint: Tint::Bright };
     let under_cursor = cells.entry(at).or_insert(empty);
-    let selected_here = state.selected.and_then(|index| state.unit(index)).is_some_and(|unit| unit.at == at);
-    under_cursor.mark = if selected_here { "<>" } else { "^" }.into();
+    under_cursor.mark = match state.selected_unit() {
+        Some(unit) if unit.at == at => "<>".into(),
+        _ => "^".into(),
+    };
     cells.into_values().collect()
 }
 

@@ -16,8 +16,12 @@ pub(super) fn within_reach(state: &State, unit: &Unit, to: Hex) -> bool {
     let allowance = u64::from(unit.mp);
     let direct = unit.at.distance(to);
     let Some(slack) = allowance.checked_sub(direct) else { return false };
-    let mut opponents: Vec<Hex> =
-        state.units.iter().filter(|other| other.owner != unit.owner).map(|other| other.at).collect();
+    let mut opponents = Vec::new();
+    for other in &state.units {
+        if other.owner != unit.owner {
+            opponents.push(other.at);
+        }
+    }
     opponents.sort_unstable();
     let open = |hex: Hex| {
         state.board.contains(hex) && !state.blocked.contains(&hex) && opponents.binary_search(&hex).is_err()

@@ -1,6 +1,5 @@
 //! Sentences about what happened.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -45,8 +44,11 @@ fn done(state: &State, command: &Command, effect: &Effect, reader: Perspective) 
         // A flash repeats what the effects before it say.
         Effect::Cursor { .. } | Effect::Flash { .. } => String::new(),
         Effect::Selected { unit } => {
-            let owner = find(state, unit).map(|unit| unit.owner.as_subject(reader));
-            format!("{} chose {}.", owner.unwrap_or("Someone"), at_its_hex(state, unit))
+            let owner = match find(state, unit) {
+                Some(unit) => unit.owner.as_subject(reader),
+                None => "Someone",
+            };
+            format!("{owner} chose {}.", at_its_hex(state, unit))
         }
         Effect::Deselected => "No unit is chosen any more.".into(),
         Effect::Moved { unit, from, to } => match find(state, unit) {
@@ -98,7 +100,10 @@ fn why_not(state: &State, seat: Seat, command: &Command, reason: Reason, reader:
 }
 
 fn at_hex(state: &State, seat: Seat, at: Hex, reason: Reason, reader: Perspective) -> String {
-    let there = state.unit_at(at).map_or(Cow::Borrowed("a unit"), |(_, unit)| called(unit).into());
+    let there = match state.unit_at(at) {
+        Some((_, unit)) => called(unit),
+        None => "a unit".into(),
+    };
     match reason {
         Reason::NoUnit | Reason::NotYourUnit => {
             let verb = if reader.is_seat(seat) { "have" } else { "has" };
@@ -124,7 +129,10 @@ fn called(unit: &Unit) -> String {
 }
 
 fn at_its_hex(state: &State, id: &Id) -> String {
-    find(state, id).map_or_else(|| id.to_string(), |unit| format!("{} at {}", called(unit), unit.at))
+    match find(state, id) {
+        Some(unit) => format!("{} at {}", called(unit), unit.at),
+        None => id.to_string(),
+    }
 }
 
 /// Names a seat inside a sentence.

@@ -78,12 +78,18 @@ pub(super) fn opponent(player: Seat) -> Seat {
 impl State {
     /// IN-1, IN-2: returns the due roll. A roll is due as long as the phase is `initiative`.
     pub(super) fn due_roll(&self) -> Option<DueRoll> {
-        let due = DueRoll { purpose: "initiative".into(), count: 4, low: 1, high: 6, owner: None };
-        (self.phase == Phase::Initiative).then_some(due)
+        if self.phase != Phase::Initiative {
+            return None;
+        }
+        Some(DueRoll { purpose: "initiative".into(), count: 4, low: 1, high: 6, owner: None })
     }
 
     pub(super) fn unit(&self, index: UnitIndex) -> Option<&Unit> {
         self.units.get(usize::from(index))
+    }
+
+    pub(super) fn selected_unit(&self) -> Option<&Unit> {
+        self.unit(self.selected?)
     }
 
     /// Returns the units with their indexes, in setup order.
@@ -102,23 +108,29 @@ impl State {
 
     /// Returns the sides of the loser and the winner, once the initiative is decided.
     fn sides(&self) -> Option<(Side, Side)> {
-        self.initiative.map(|decided| (self.side(decided.loser), self.side(decided.winner())))
+        let decided = self.initiative?;
+        Some((self.side(decided.loser), self.side(decided.winner())))
     }
 
     /// Returns the impulses of this turn's movement; none until the initiative is decided.
     pub(super) fn movement_order(&self) -> Vec<Impulse> {
-        self.sides().map_or_else(Vec::new, |(loser, winner)| movement_order(loser, winner))
+        match self.sides() {
+            Some((loser, winner)) => movement_order(loser, winner),
+            None => Vec::new(),
+        }
     }
 
     /// Returns the impulse at an index of this turn's movement order, counted from 0.
     pub(super) fn impulse_at(&self, index: u32) -> Option<Impulse> {
-        self.sides().and_then(|(loser, winner)| impulse_at(loser, winner, index))
+        let (loser, winner) = self.sides()?;
+        impulse_at(loser, winner, index)
     }
 
     /// Returns the current impulse and how many of its units have yet to move; `None` outside `movement`.
     pub(super) fn impulse(&self) -> Option<(Impulse, u32)> {
         let Phase::Movement { impulse, done } = self.phase else { return None };
-        self.impulse_at(impulse).map(|current| (current, current.units.saturating_sub(done)))
+        let current = self.impulse_at(impulse)?;
+        Some((current, current.units.saturating_sub(done)))
     }
 
     /// Returns the player whose impulse it is; `None` outside `movement`.

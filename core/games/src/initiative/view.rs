@@ -2,7 +2,7 @@
 //! is secret, so all viewers see the same.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
@@ -11,7 +11,7 @@ use super::judge::check_move;
 use super::movement::{Impulse, Side, movement_order};
 use super::state::{Decided, Phase, State, Unit};
 use turnfold_core::prelude::*;
-use turnfold_core::text::{number, split_verb};
+use turnfold_core::text::{joined_by, number, split_verb};
 
 /// The view; fields are named and ordered as in the ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +54,12 @@ pub struct Rolls {
 impl View {
     pub(super) fn of(state: &State) -> Self {
         let impulse = state.impulse();
-        let unit_id = |unit: &Unit| unit.id.clone();
+        let mut moved = Vec::new();
+        for index in &state.moved {
+            if let Some(unit) = state.unit(*index) {
+                moved.push(unit.id.clone());
+            }
+        }
         Self {
             turn: state.turn,
             phase: match state.phase {
@@ -70,9 +75,9 @@ impl View {
             },
             active_player: state.active_player(),
             remaining_in_impulse: impulse.map(|(_, remaining)| remaining),
-            moved: state.moved.iter().filter_map(|&index| state.unit(index)).map(unit_id).collect(),
+            moved,
             cursor: state.cursor,
-            selected: state.selected.and_then(|index| state.unit(index)).map(unit_id),
+            selected: state.selected_unit().map(|unit| unit.id.clone()),
             units: state.units.clone(),
             blocked: state.blocked.iter().copied().collect(),
             due_roll: state.due_roll(),
@@ -98,7 +103,7 @@ pub(super) fn prompt(state: &State) -> String {
         return String::from(text);
     };
     let player = player_name(impulse.player);
-    match state.selected.and_then(|index| state.unit(index)) {
+    match state.selected_unit() {
         Some(unit) => format!("{player}: move {}", unit.name),
         None => format!("{player}: select a unit to move ({remaining} remaining)"),
     }
@@ -106,34 +111,42 @@ pub(super) fn prompt(state: &State) -> String {
 
 /// Returns whose impulse it is and how much of it is left; empty outside `movement`.
 pub(super) fn status(state: &State) -> String {
-    state.impulse().map_or_else(String::new, |(impulse, remaining)| {
-        format!("{}'s turn — move {remaining} of {} units", player_name(impulse.player), impulse.units)
-    })
+    let Some((impulse, remaining)) = state.impulse() else { return String::new() };
+    format!("{}'s turn — move {remaining} of {} units", player_name(impulse.player), impulse.units)
 }
 
 pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
-        ("order", Some(counts)) => order(counts).map(Some),
-        ("reach", Some(unit)) => reach(state, unit).map(Some),
+        ("order", Some(counts)) => Ok(Some(order(counts)?)),
+        ("reach", Some(unit)) => Ok(Some(reach(state, unit)?)),
         _ => Ok(None),
     }
 }
 
 /// IN-4: answers with the impulses for any two counts of 0..=1000.
 fn order(counts: &str) -> Result<Answer, Malformed> {
-    let count = |word: &str| number::<u32>(word).ok().filter(|count| *count <= 1000);
-    let read = counts.split_once(' ').and_then(|(loser, winner)| Some((count(loser)?, count(winner)?)));
-    let Some((loser, winner)) = read else {
+    let Some([loser, winner]) = two_counts(counts) else {
         let message = format!("`order` takes two counts of 0 to 1000, found `{}`", counts.escape_debug());
         return Err(Malformed(message));
     };
-    let side = |player, units| Side { player, units };
-    let impulses: Vec<(&str, u32)> = movement_order(side(Seat::P1, loser), side(Seat::P2, winner))
-        .iter()
-        .map(|impulse| (if impulse.player == Seat::P1 { "L" } else { "W" }, impulse.units))
-        .collect();
-    let words: Vec<String> = impulses.iter().map(|(side, units)| format!("{side}{units}")).collect();
+    let loser = Side { player: Seat::P1, units: loser };
+    let winner = Side { player: Seat::P2, units: winner };
+    let mut impulses = Vec::new();
+    let mut words = Vec::new();
+    for Impulse { player, units } in movement_order(loser, winner) {
+        let side = if player == Seat::P1 { "L" } else { "W" };
+        impulses.push((side, units));
+        words.push(format!("{side}{units}"));
+    }
     Ok(Answer::new(words.join(" "), &impulses))
+}
+
+fn two_counts(text: &str) -> Option<[u32; 2]> {
+    let (loser, winner) = text.split_once(' ')?;
+    match (number(loser), number(winner)) {
+        (Ok(loser @ 0..=1000), Ok(winner @ 0..=1000)) => Some([loser, winner]),
+        _ => None,
+    }
 }
 
 /// Answers with the hexes that `move` (IN-11) would accept if the unit were selected.
@@ -142,6 +155,5 @@ fn reach(state: &State, id: &str) -> Result<Answer, Malformed> {
         return Err(Malformed(format!("no unit has the id `{}`", id.escape_debug())));
     };
     let hexes: Vec<Hex> = state.board.hexes().filter(|&hex| check_move(state, unit, hex).is_ok()).collect();
-    let words: Vec<String> = hexes.iter().map(ToString::to_string).collect();
-    Ok(Answer::new(words.join(" "), &hexes))
+    Ok(Answer::new(joined_by(" ", &hexes), &hexes))
 }

@@ -18,7 +18,8 @@ pub(super) fn carry_out(state: &mut State, plan: Plan, effects: &mut impl Effect
         }
         // LC-11: the target loses the attack in hit points. Nothing defends against it.
         Step::Attack { target } => {
-            let Some(attack) = state.active().map(|active| active.unit.attack) else { return };
+            let Some(Active { unit, .. }) = state.active() else { return };
+            let attack = unit.attack;
             act(state, ACTION_AP, |done| {
                 done.attacked = true;
                 done.standard_action = true;
@@ -61,8 +62,9 @@ fn act(state: &mut State, ap: u32, note: impl FnOnce(&mut Done)) {
 
 /// LC-11: the cost comes first, then damage, heal and status. A dead target gets neither heal nor status.
 fn use_skill(state: &mut State, skill: usize, target: UnitIndex, effects: &mut impl EffectSink<Effect>) {
-    let Some(index) = state.active().map(|active| active.index) else { return };
-    let Some(learned) = state.unit_mut(index).and_then(|unit| unit.skills.get_mut(skill)) else { return };
+    let Some(Active { index, .. }) = state.active() else { return };
+    let Some(unit) = state.unit_mut(index) else { return };
+    let Some(learned) = unit.skills.get_mut(skill) else { return };
     learned.cooldown_left = learned.skill.cooldown;
     let skill = learned.skill.clone();
     act(state, skill.ap, |done| done.standard_action = true);
@@ -122,8 +124,8 @@ fn die(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink<Effect
 
 /// LC-12: charges the unit for its turn. Charge above 100 stays as a head start.
 fn end_turn(state: &mut State, effects: &mut impl EffectSink<Effect>) {
-    let index = state.active().map(|active| active.index);
-    if let Some(unit) = index.and_then(|index| state.unit_mut(index)) {
+    let Some(Active { index, .. }) = state.active() else { return };
+    if let Some(unit) = state.unit_mut(index) {
         unit.charge = charge_after_turn(unit.charge);
     }
     leave_turn(state, effects);

@@ -132,14 +132,18 @@ fn choose(
 /// Lists the commands worth trying. Ticks are sampled: one, ten, and the most that one command can have.
 pub(super) fn candidates(state: &State, seat: Seat) -> Vec<Command> {
     if seat == Seat::Host {
-        let ticks = [1, 10, 100_000].into_iter().filter_map(|ticks| Ticks::try_from(ticks).ok());
-        let mut commands: Vec<Command> = ticks.map(Command::Tick).collect();
+        let mut commands = Vec::new();
+        for ticks in [1, 10, 100_000] {
+            commands.extend(Ticks::try_from(ticks).map(Command::Tick));
+        }
         commands.push(Command::Advance);
         return commands;
     }
     let Some(active) = state.active() else { return Vec::new() };
     let mut commands = Vec::from([Command::Move, Command::End]);
-    commands.extend(state.units.iter().map(|unit| Command::Attack(unit.id.clone())));
+    for unit in &state.units {
+        commands.push(Command::Attack(unit.id.clone()));
+    }
     for learned in &active.unit.skills {
         let skill = &learned.skill.id;
         for unit in &state.units {

@@ -5,9 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::race::TURN_CHARGE;
-use super::state::Team;
-use super::state::{Active, Done, State, Unit};
-use super::status::Status;
+use super::state::{Active, Done, State, Team, Unit};
+use super::status::{Duration, Status};
 use super::view::projected_queue;
 use turnfold_core::prelude::*;
 
@@ -48,7 +47,10 @@ fn queue(state: &State) -> PieceRow {
     }
     let mut pieces = Vec::new();
     for id in projected_queue(state, QUEUE_LENGTH) {
-        let tint = state.find(&id).map_or(Tint::Plain, |(_, unit)| tint(unit.team));
+        let tint = match state.find(&id) {
+            Some((_, unit)) => tint(unit.team),
+            None => Tint::Plain,
+        };
         pieces.push(Piece { text: id.to_string(), tint, mark: String::new(), target: unit_target(&id) });
     }
     let label = if pieces.is_empty() { "next: none, a stalemate" } else { "next:" };
@@ -122,9 +124,11 @@ fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
     }
     let mut chips = Vec::from([chip(format!("ap {}", unit.ap), Tint::Plain)]);
     if let Some(done) = done {
-        for learned in unit.skills.iter().filter(|learned| learned.cooldown_left == 0) {
+        for learned in &unit.skills {
             let id = &learned.skill.id;
-            chips.push(Chip { target: skill_target(id), ..chip(id.as_str(), Tint::Plain) });
+            if learned.cooldown_left == 0 {
+                chips.push(Chip { target: skill_target(id), ..chip(id.as_str(), Tint::Plain) });
+            }
         }
         if done.moved {
             chips.push(chip("moved", Tint::Faint));
@@ -133,8 +137,10 @@ fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
             chips.push(chip("attacked", Tint::Faint));
         }
     }
-    for learned in unit.skills.iter().filter(|learned| learned.cooldown_left > 0) {
-        chips.push(chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
+    for learned in &unit.skills {
+        if learned.cooldown_left > 0 {
+            chips.push(chip(format!("{} in {}", learned.skill.id, learned.cooldown_left), Tint::Faint));
+        }
     }
     chips
 }
@@ -142,7 +148,10 @@ fn turn_chips(unit: &Unit, done: Option<Done>) -> Vec<Chip> {
 fn status_words(status: &Status) -> String {
     let kind = status.kind;
     let value = if status.value > 0 { format!(" {}", status.value) } else { String::new() };
-    let left = status.duration.turns().map_or_else(String::new, |turns| format!(", {turns} left"));
+    let left = match status.duration {
+        Duration::Turns(turns) => format!(", {turns} left"),
+        Duration::Permanent => String::new(),
+    };
     format!("{} ({kind}{value}{left})", status.id)
 }
 

@@ -5,8 +5,7 @@ use core::iter;
 
 use alloc::vec::Vec;
 
-use super::state::Team;
-use super::state::{State, UnitIndex};
+use super::state::{State, Team, UnitIndex};
 
 /// The charge that a unit needs for a turn, and the charge that the turn costs.
 pub(super) const TURN_CHARGE: u64 = 100;

@@ -1,7 +1,7 @@
 //! Sentences about what happened.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use super::command::Command;
 use super::effect::Effect;
@@ -24,7 +24,6 @@ pub(super) fn sentence(
 }
 
 fn done(state: &State, effect: &Effect, reader: Perspective) -> String {
-    let points = |amount: &u32| digits(*amount, "hit point");
     match effect {
         Effect::Ticked { ticks: 0 } => String::new(),
         Effect::Ticked { ticks: 1 } => "One tick passed.".into(),
@@ -45,20 +44,7 @@ fn done(state: &State, effect: &Effect, reader: Perspective) -> String {
                 counted_in_words((*left).into(), "more turn", "more turns")
             )
         }
-        Effect::StatusTicked { unit, status, amount } => {
-            let statuses = state.find(unit).map(|(_, unit)| unit.statuses.as_slice()).unwrap_or_default();
-            match statuses.iter().find(|kept| kept.id == *status).map(|kept| kept.kind) {
-                Some(StatusKind::Hot) => format!("The status {status} gave the {unit} {}.", points(amount)),
-                // A dead unit has no statuses.
-                kind if kind.is_some() || state.find(unit).is_some_and(|(_, unit)| !unit.is_alive()) => {
-                    format!("The status {status} cost the {unit} {}.", points(amount))
-                }
-                _ => format!(
-                    "The status {status} changed the {unit} by {}, for the last time.",
-                    points(amount)
-                ),
-            }
-        }
+        Effect::StatusTicked { unit, status, amount } => status_ticked(state, unit, status, *amount),
         Effect::StatusExpired { unit, status } => format!("The status {status} of the {unit} is over."),
         Effect::StatusGained { unit, status } => format!("The {unit} now has the status {status}."),
         Effect::Stunned { unit } => format!("The {unit} is stunned and does not act."),
@@ -69,10 +55,10 @@ fn done(state: &State, effect: &Effect, reader: Perspective) -> String {
         Effect::SkillUsed { unit, skill, target } if unit == target => format!("The {unit} used {skill}."),
         Effect::SkillUsed { unit, skill, target } => format!("The {unit} used {skill} on the {target}."),
         Effect::Damaged { unit, amount, hp } => {
-            format!("The {unit} lost {} and has {hp} left.", points(amount))
+            format!("The {unit} lost {} and has {hp} left.", points(*amount))
         }
         Effect::Healed { unit, amount, hp } => {
-            format!("The {unit} got {} back and has {hp}.", points(amount))
+            format!("The {unit} got {} back and has {hp}.", points(*amount))
         }
         Effect::Died { unit } => format!("The {unit} is dead."),
         Effect::TurnEnded { unit, .. } => format!("The turn of the {unit} is over."),
@@ -85,12 +71,34 @@ fn digits(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+fn points(amount: u32) -> String {
+    digits(amount, "hit point")
+}
+
+fn status_ticked(state: &State, unit: &Id, status: &Id, amount: u32) -> String {
+    let points = points(amount);
+    if let Some((_, found)) = state.find(unit) {
+        let kept = found.statuses.iter().find(|kept| kept.id == *status);
+        if kept.is_some_and(|kept| kept.kind == StatusKind::Hot) {
+            return format!("The status {status} gave the {unit} {points}.");
+        }
+        // A dead unit has no statuses.
+        if kept.is_some() || !found.is_alive() {
+            return format!("The status {status} cost the {unit} {points}.");
+        }
+    }
+    format!("The status {status} changed the {unit} by {points}, for the last time.")
+}
+
 fn owner(state: &State, unit: &Id) -> Option<Seat> {
     state.find(unit).map(|(_, unit)| unit.team.seat())
 }
 
 fn why_not(state: &State, command: &Command, reason: Reason) -> String {
-    let active = state.active().map_or_else(|| "unit".to_string(), |active| active.unit.id.to_string());
+    let active = match state.active() {
+        Some(active) => active.unit.id.as_str(),
+        None => "unit",
+    };
     let mut skill = "";
     let mut target = "";
     match command {

@@ -8,8 +8,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::skill::Skill;
-use super::state::Team;
-use super::state::{LearnedSkill, State, Turn, Unit};
+use super::state::{LearnedSkill, State, Team, Turn, Unit};
 use super::status::{Duration, Status};
 use turnfold_core::prelude::*;
 
@@ -70,8 +69,7 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
 
 fn first_unit(unit: &UnitSetup) -> Unit {
     let UnitSetup { id, team, hp, speed, attack, charge, skills, statuses } = unit.clone();
-    let learn = |skill| LearnedSkill { skill, cooldown_left: 0 };
-    let skills = skills.into_iter().map(learn).collect();
+    let skills = skills.into_iter().map(|skill| LearnedSkill { skill, cooldown_left: 0 }).collect();
     Unit { id, team, hp, max_hp: hp, speed, attack, charge, ap: 0, skills, statuses }
 }
 
@@ -98,8 +96,10 @@ fn check_skill(skill: &Skill, field: impl Fn(&str) -> String) -> Result<(), Setu
     SetupError::within(&field("cooldown"), &skill.cooldown, 0..=1000)?;
     SetupError::within(&field("damage"), &skill.damage, 0..=1_000_000)?;
     SetupError::within(&field("heal"), &skill.heal, 0..=1_000_000)?;
-    let status = |status| check_status(status, |name: &str| field(&format!("status.{name}")));
-    skill.status.as_ref().map_or(Ok(()), status)
+    match &skill.status {
+        Some(status) => check_status(status, |name: &str| field(&format!("status.{name}"))),
+        None => Ok(()),
+    }
 }
 
 fn check_status(status: &Status, field: impl Fn(&str) -> String) -> Result<(), SetupError> {

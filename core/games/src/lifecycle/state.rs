@@ -130,15 +130,17 @@ impl State {
 
     /// LC-13: returns the remaining team, if the other team has no living unit. A match of one team has no winner.
     pub(super) fn winner(&self) -> Option<Team> {
-        let lives = |team| self.living().any(|(_, unit)| unit.team == team);
-        let beaten = |team| self.units.iter().any(|unit| unit.team == team) && !lives(team);
-        if lives(Team::Player) && beaten(Team::Enemy) {
-            Some(Team::Player)
-        } else if lives(Team::Enemy) && beaten(Team::Player) {
-            Some(Team::Enemy)
-        } else {
-            None
+        for (team, other) in [(Team::Player, Team::Enemy), (Team::Enemy, Team::Player)] {
+            let other_plays = self.units.iter().any(|unit| unit.team == other);
+            if self.lives(team) && other_plays && !self.lives(other) {
+                return Some(team);
+            }
         }
+        None
+    }
+
+    fn lives(&self, team: Team) -> bool {
+        self.living().any(|(_, unit)| unit.team == team)
     }
 }
 

@@ -56,7 +56,8 @@ impl Duration {
     /// LC-8: returns the duration after another turn has started; `None` for a status that is over.
     pub(super) fn less_one_turn(self) -> Option<Self> {
         match self {
-            Self::Turns(turns) => turns.checked_sub(1).filter(|left| *left > 0).map(Self::Turns),
+            Self::Turns(0 | 1) => None,
+            Self::Turns(turns) => Some(Self::Turns(turns - 1)),
             Self::Permanent => Some(Self::Permanent),
         }
     }
@@ -98,13 +99,17 @@ impl<'de> Deserialize<'de> for Duration {
             }
 
             fn visit_u64<E: de::Error>(self, turns: u64) -> Result<Duration, E> {
-                let out_of_range = |_| E::invalid_value(de::Unexpected::Unsigned(turns), &self);
-                u32::try_from(turns).map(Duration::Turns).map_err(out_of_range)
+                match u32::try_from(turns) {
+                    Ok(turns) => Ok(Duration::Turns(turns)),
+                    Err(_) => Err(E::invalid_value(de::Unexpected::Unsigned(turns), &self)),
+                }
             }
 
             fn visit_i64<E: de::Error>(self, turns: i64) -> Result<Duration, E> {
-                let out_of_range = |_| E::invalid_value(de::Unexpected::Signed(turns), &self);
-                u32::try_from(turns).map(Duration::Turns).map_err(out_of_range)
+                match u32::try_from(turns) {
+                    Ok(turns) => Ok(Duration::Turns(turns)),
+                    Err(_) => Err(E::invalid_value(de::Unexpected::Signed(turns), &self)),
+                }
             }
 
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Duration, E> {

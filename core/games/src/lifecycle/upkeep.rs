@@ -27,9 +27,12 @@ pub(super) fn start_turn(
     unit.ap = 3 + unit.speed / 5;
     effects.push(|| Effect::ApSet { ap: unit.ap });
     // LC-7: cooldowns drop before statuses take effect; a skill at 0 is ready in this turn.
-    for learned in unit.skills.iter_mut().filter(|learned| learned.cooldown_left > 0) {
-        learned.cooldown_left -= 1;
-        effects.push(|| Effect::Cooldown { skill: learned.skill.id.clone(), left: learned.cooldown_left });
+    for learned in &mut unit.skills {
+        if learned.cooldown_left > 0 {
+            learned.cooldown_left -= 1;
+            let left = learned.cooldown_left;
+            effects.push(|| Effect::Cooldown { skill: learned.skill.id.clone(), left });
+        }
     }
     tick_statuses(unit, effects);
     if !unit.is_alive() {
@@ -49,9 +52,13 @@ fn enter_turn(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink
         Turn::BeforeFirst => None,
         Turn::Active { unit, .. } | Turn::Over { unit } => Some(unit),
     };
-    let can_race = |unit: &Unit| unit.speed > 0 || unit.charge >= TURN_CHARGE;
-    let waits = |(other, unit)| can_race(unit) && !state.started.contains(&other);
-    let is_new_round = previous.is_none() || !state.living().any(waits);
+    let mut is_new_round = true;
+    for (other, unit) in state.living() {
+        let can_race = unit.speed > 0 || unit.charge >= TURN_CHARGE;
+        if can_race && previous.is_some() && !state.started.contains(&other) {
+            is_new_round = false;
+        }
+    }
     if is_new_round {
         state.round = state.round.saturating_add(1);
         state.started.clear();
@@ -59,9 +66,8 @@ fn enter_turn(state: &mut State, index: UnitIndex, effects: &mut impl EffectSink
     state.started.insert(index);
     state.turn = Turn::Active { unit: index, done: Done::default() };
     if let Some(next) = state.unit(index) {
-        let id = |unit| state.unit(unit).map(|unit| unit.id.clone());
         effects.push(|| Effect::TurnChange {
-            previous: previous.and_then(id),
+            previous: previous.and_then(|unit| Some(state.unit(unit)?.id.clone())),
             next: next.id.clone(),
             is_new_round,
         });

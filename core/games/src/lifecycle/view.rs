@@ -7,11 +7,10 @@ use alloc::vec::Vec;
 use serde::Serialize;
 
 use super::race::predict;
-use super::state::Team;
-use super::state::{Done, LearnedSkill, State, Unit};
+use super::state::{Done, LearnedSkill, State, Team, Unit};
 use super::status::{Status, StatusKind};
 use turnfold_core::rules::Answer;
-use turnfold_core::text::{Id, Malformed, number, split_verb};
+use turnfold_core::text::{Id, Malformed, joined_by, number, split_verb};
 
 /// The number of turns that the view predicts.
 const FORESEEN: usize = 5;
@@ -94,7 +93,13 @@ impl View {
 
 /// LC-15: returns the ids of the units whose turns come next, at most `count`.
 pub(super) fn projected_queue(state: &State, count: usize) -> Vec<Id> {
-    predict(state).take(count).filter_map(|index| Some(state.unit(index)?.id.clone())).collect()
+    let mut queue = Vec::new();
+    for index in predict(state).take(count) {
+        if let Some(unit) = state.unit(index) {
+            queue.push(unit.id.clone());
+        }
+    }
+    queue
 }
 
 fn unit_view(unit: &Unit, done: Done) -> UnitView {
@@ -130,18 +135,17 @@ fn status_view(status: &Status) -> StatusView {
 
 pub(super) fn query(state: &State, question: &str) -> Result<Option<Answer>, Malformed> {
     match split_verb(question) {
-        ("predict", Some(count)) => prediction(state, count).map(Some),
+        ("predict", Some(count)) => Ok(Some(prediction(state, count)?)),
         _ => Ok(None),
     }
 }
 
 /// LC-15: answers with a prediction of 1..=1000 turns.
 fn prediction(state: &State, count: &str) -> Result<Answer, Malformed> {
-    let Some(count) = number::<usize>(count).ok().filter(|count| (1..=1000).contains(count)) else {
+    let Ok(count @ 1..=1000) = number::<usize>(count) else {
         let message = format!("`predict` takes a count of 1 to 1000, found `{}`", count.escape_debug());
         return Err(Malformed(message));
     };
     let queue = projected_queue(state, count);
-    let words: Vec<&str> = queue.iter().map(Id::as_str).collect();
-    Ok(Answer::new(words.join(" "), &queue))
+    Ok(Answer::new(joined_by(" ", &queue), &queue))
 }
