@@ -83,8 +83,13 @@ fn check_other_bytes(
         return;
     }
     let bytes = &entry.command_bytes;
-    let mut all_refused: Vec<Vec<u8>> = (0..bytes.len()).map(|length| bytes[..length].to_vec()).collect();
-    all_refused.extend([0, 1, 0xff].map(|byte| [bytes.as_slice(), &[byte]].concat()));
+    let mut all_refused = Vec::new();
+    for length in 0..bytes.len() {
+        all_refused.push(bytes[..length].to_vec());
+    }
+    for surplus in [0, 1, 0xff] {
+        all_refused.push([bytes.as_slice(), &[surplus]].concat());
+    }
     if let Some((first, rest)) = bytes.split_first()
         && *first < 0x80
     {
@@ -106,9 +111,9 @@ fn check_other_bytes(
         });
     }
     for (place, byte) in bytes.iter().enumerate() {
-        for flipped in (0..8).map(|bit| byte ^ (1 << bit)) {
+        for bit in 0..8 {
             let mut other = bytes.clone();
-            other[place] = flipped;
+            other[place] = byte ^ (1 << bit);
             let folded = fold_bytes(&mut *state.fork(), entry.seat, &other);
             let strict = match &folded {
                 Ok(written) => *written == other,
@@ -175,7 +180,10 @@ pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &M
             format!("it is clicked as {targets:?}")
         });
     }
-    let mut texts: Vec<String> = commands.iter().flat_map(|command| with_extremes(command)).collect();
+    let mut texts = Vec::new();
+    for command in &commands {
+        texts.extend(with_extremes(command));
+    }
     texts.extend(moment.state.roll_command(vec![6; 2000]));
     for text in texts {
         report.doing(format_args!("{seat} `{text}`"));
@@ -220,10 +228,13 @@ fn spoil(command: &str) -> Vec<String> {
     ];
     for range in numbers(command, |character| !" ,".contains(character)) {
         let number = &command[range.clone()];
-        let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
-        let others =
-            [format!("+{number}"), format!("{sign}0{digits}"), format!("{number}.0"), format!("-{number}-")];
-        spoiled.extend(others.iter().map(|other| replaced(command, &range, other)));
+        let with_zero = match number.strip_prefix('-') {
+            Some(digits) => format!("-0{digits}"),
+            None => format!("0{number}"),
+        };
+        for other in [format!("+{number}"), with_zero, format!("{number}.0"), format!("-{number}-")] {
+            spoiled.push(replaced(command, &range, &other));
+        }
     }
     spoiled
 }
@@ -240,8 +251,13 @@ fn overlong(commands: &[&str]) -> Vec<String> {
 }
 
 fn with_extremes(command: &str) -> Vec<String> {
-    let ranges = numbers(command, |character| !" ,".contains(character));
-    ranges.iter().flat_map(|range| EXTREMES.map(|extreme| replaced(command, range, extreme))).collect()
+    let mut texts = Vec::new();
+    for range in numbers(command, |character| !" ,".contains(character)) {
+        for extreme in EXTREMES {
+            texts.push(replaced(command, &range, extreme));
+        }
+    }
+    texts
 }
 
 /// Returns the ranges of the words in a text that are integers in canonical form.

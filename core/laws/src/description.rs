@@ -7,16 +7,18 @@ use super::law_report::{Law, LawReport};
 
 pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules) {
     let name = rules.name();
-    let mut letters = name.bytes();
-    let is_plain = letters.next().is_some_and(|byte| byte.is_ascii_lowercase())
-        && letters.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let is_plain = name.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     report.expect(Law::Description, is_plain, || format!("`NAME` is `{name}`, not `[a-z][a-z0-9]*`"));
     let summary = rules.summary();
-    // A referee may leave out both (RF-22).
-    let is_left_out = |text: &str| report.is_referee() && text.is_empty();
     let book = rules.rulebook();
-    let has_line = is_left_out(summary) || !summary.trim().is_empty() && !summary.contains(char::is_control);
-    let has_book = is_left_out(book) || book.starts_with("# ") && book.lines().count() > 1;
+    let mut has_line = !summary.trim().is_empty() && !summary.contains(char::is_control);
+    let mut has_book = book.starts_with("# ") && book.lines().count() > 1;
+    // A referee may leave out both (RF-22).
+    if report.is_referee() {
+        has_line |= summary.is_empty();
+        has_book |= book.is_empty();
+    }
     report.expect(Law::Description, has_line, || "`SUMMARY` is not one line".into());
     report.expect(Law::Description, has_book, || {
         "`RULEBOOK` is not a Markdown page that begins with `# `; include `RULES.md`".into()

@@ -10,7 +10,7 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, V
 
 use super::commands::{numbers, replaced};
 use super::law_report::{Law, LawReport};
-use super::random_matches::{Choices, PlayedEntry, PlayedMatch, logged, roll_verb, verb};
+use super::random_matches::{Choices, PlayedEntry, PlayedMatch, log_of, logged, roll_verb, verb};
 use super::setups::read_spoiled;
 use super::{Moment, not_hosts, viewers};
 
@@ -50,37 +50,45 @@ pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &M
 /// Requires nothing if no player gave a command in any match, because these setups cannot reach a secret. In `desk`,
 /// for example, players act only by papers that are signed elsewhere.
 pub(super) fn check_all(report: &mut LawReport<'_>, rules: &dyn AnyRules, matches: &[PlayedMatch]) {
-    let is_played = |played: &PlayedMatch| played.entries.iter().any(|entry| entry.seat != Seat::Host);
-    let is_judged = rules.has_secrets() && matches.iter().any(is_played);
-    if is_judged && !matches.iter().any(|played| conceals(rules, played)) {
-        let remedy = if report.is_referee() {
-            "answer `\"secrets\":\"none\"`, or an example that reaches a secret"
-        } else {
-            "write `Secrets::None`, or add a setup that reaches a secret"
-        };
-        report.broke(Law::Secrets, format!("nothing was concealed from any seat in these matches: {remedy}"));
+    let is_played = matches.iter().any(has_players_commands);
+    if !rules.has_secrets() || !is_played || matches.iter().any(|played| conceals(rules, played)) {
+        return;
     }
+    let remedy = if report.is_referee() {
+        "answer `\"secrets\":\"none\"`, or an example that reaches a secret"
+    } else {
+        "write `Secrets::None`, or add a setup that reaches a secret"
+    };
+    report.broke(Law::Secrets, format!("nothing was concealed from any seat in these matches: {remedy}"));
+}
+
+fn has_players_commands(played: &PlayedMatch) -> bool {
+    played.entries.iter().any(|entry| entry.seat != Seat::Host)
 }
 
 fn conceals(rules: &dyn AnyRules, played: &PlayedMatch) -> bool {
     let Ok(start) = rules.start(&played.setup) else { return false };
-    let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
-    (0..=log.len()).any(|head| {
-        not_hosts(&*start).any(|viewer| {
+    let log = log_of(&played.entries);
+    for head in 0..=log.len() {
+        for viewer in not_hosts(&*start) {
             let mut state = start.fork();
             let mut is_whole = true;
-            let observe = &mut |step: &mut dyn turnfold_core::Step| is_whole &= step.wholly_shown();
-            let folded = state.fold_as(viewer, &log[..head], &played.dice, observe);
+            let folded = state.fold_as(viewer, &log[..head], &played.dice, &mut |step| {
+                is_whole &= step.wholly_shown();
+            });
             let setup = state.setup_seen(&played.setup, viewer);
-            folded.is_ok() && (!is_whole || setup.is_ok_and(|setup| setup != played.setup))
-        })
-    })
+            if folded.is_ok() && (!is_whole || setup.is_ok_and(|setup| setup != played.setup)) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Compares the match with others that differ only in the setup or in one command.
 pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(mut state) = rules.start(&played.setup) else { return };
-    let log: Vec<_> = played.entries.iter().map(PlayedEntry::logged).collect();
+    let log = log_of(&played.entries);
     for setup in other_setups(rules, &played.setup) {
         let Ok(other) = rules.start(&setup) else { continue };
         for viewer in not_hosts(&*state) {
@@ -94,14 +102,20 @@ pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, play
     let stride = log.len() / ENTRIES_MAX + 1;
     for (place, entry) in played.entries.iter().enumerate() {
         let owner = state.due_roll().and_then(|due| due.owner);
-        let others =
-            if place % stride == 0 { other_commands(&*state, entry, &mut choices) } else { Vec::new() };
+        let mut others = Vec::new();
+        if place % stride == 0 {
+            others = other_commands(&*state, entry, &mut choices);
+        }
         for command in others {
             let mut other = log[place..].to_vec();
             other[0] = logged(entry.seq, entry.seat, &command);
-            for viewer in not_hosts(&*state)
-                .filter(|viewer| viewer.seat().is_none_or(|seat| seat != entry.seat && Some(seat) != owner))
-            {
+            for viewer in not_hosts(&*state) {
+                // The seat of the entry and the owner of a roll may know what is replaced.
+                if let Some(seat) = viewer.seat()
+                    && (seat == entry.seat || Some(seat) == owner)
+                {
+                    continue;
+                }
                 report.step(place);
                 let pair = Pair { viewer, states: [&*state, &*state] };
                 pair.check_entries(report, [&log[place..], &other]);
@@ -149,17 +163,17 @@ impl Pair<'_> {
             let Some(field) = (Pair { viewer: *viewer, states: [&**one, &**other] }).concealed_field() else {
                 continue;
             };
-            let shown = [0, 1].map(|which| shown(states[which], *viewer, &logs[which][..count]));
-            let mut pairs = shown[0].iter().zip(&shown[1]).enumerate();
-            let Some((place, (one, other))) = pairs.find(|(_, (one, other))| one != other) else { continue };
-            report.doing(format_args!("entry {}", logs[0][place].seq));
-            report.broke(
-                Law::Leaks,
-                format!(
-                    "{viewer} is shown {one}, else {other}; so it learns `{field}`, which its view conceals"
-                ),
-            );
-            return;
+            let one = shown(states[0], *viewer, &logs[0][..count]);
+            let other = shown(states[1], *viewer, &logs[1][..count]);
+            for (place, (one, other)) in one.iter().zip(&other).enumerate() {
+                if one == other {
+                    continue;
+                }
+                report.doing(format_args!("entry {}", logs[0][place].seq));
+                let shown = format!("{viewer} is shown {one}, else {other}");
+                report.broke(Law::Leaks, format!("{shown}; so it learns `{field}`, which its view conceals"));
+                return;
+            }
         }
     }
 }
@@ -167,9 +181,10 @@ impl Pair<'_> {
 fn check_setup(report: &mut LawReport<'_>, pair: &Pair<'_>, setups: [&[u8]; 2]) {
     let viewer = pair.viewer;
     let Some(field) = pair.concealed_field() else { return };
-    let seen = [0, 1].map(|which| pair.states[which].setup_seen(setups[which], viewer).ok());
+    let one = pair.states[0].setup_seen(setups[0], viewer).ok();
+    let other = pair.states[1].setup_seen(setups[1], viewer).ok();
     report.doing("the setup");
-    report.expect(Law::Leaks, seen[0] == seen[1], || {
+    report.expect(Law::Leaks, one == other, || {
         format!("the setup that {viewer} is shown reveals `{field}`, which its view conceals")
     });
 }
@@ -231,18 +246,24 @@ fn other_setups(rules: &dyn AnyRules, setup: &[u8]) -> Vec<Vec<u8>> {
     let places = numbers(&text, in_word);
     let mut texts = Vec::new();
     for (index, range) in places.iter().enumerate() {
-        let number = text[range.clone()].parse::<i64>().unwrap_or_default();
-        for other in [number.saturating_add(1), number.saturating_sub(1)] {
+        let number = &text[range.clone()];
+        let value = number.parse::<i64>().unwrap_or_default();
+        for other in [value.saturating_add(1), value.saturating_sub(1)] {
             texts.push(replaced(&text, range, &other.to_string()));
         }
-        if let Some(next) = places.get(index + 1).filter(|next| text[range.clone()] != text[(**next).clone()])
+        if let Some(next) = places.get(index + 1)
+            && text[next.clone()] != *number
         {
-            let later_first = replaced(&text, next, &text[range.clone()]);
+            let later_first = replaced(&text, next, number);
             texts.push(replaced(&later_first, range, &text[next.clone()]));
         }
     }
     let stride = texts.len() / SETUPS_MAX + 1;
-    texts.iter().step_by(stride).filter_map(|text| read_spoiled(rules, text)).collect()
+    let mut setups = Vec::new();
+    for text in texts.iter().step_by(stride) {
+        setups.extend(read_spoiled(rules, text));
+    }
+    setups
 }
 
 /// Returns commands that the same seat could give instead: rolls of other values, or commands with the same verb.
@@ -251,7 +272,11 @@ fn other_commands(state: &dyn AnyState, entry: &PlayedEntry, choices: &mut Choic
     let mut others = match state.due_roll() {
         Some(due) if is_roll => {
             let count = usize::try_from(due.count).unwrap_or_default();
-            [due.low, due.high].iter().filter_map(|value| state.roll_command(vec![*value; count])).collect()
+            let mut rolls = Vec::new();
+            for value in [due.low, due.high] {
+                rolls.extend(state.roll_command(vec![value; count]));
+            }
+            rolls
         }
         _ => {
             let mut legal = state.legal(entry.seat);

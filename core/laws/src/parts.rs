@@ -5,7 +5,7 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Logged, Perspective, Seat, S
 
 use super::law_report::{Law, LawReport};
 use super::not_hosts;
-use super::random_matches::{PlayedEntry, PlayedMatch, logged};
+use super::random_matches::{PlayedEntry, PlayedMatch, log_of, logged};
 
 /// The length of the log, if the game lasts that long or ignores some command.
 const ENTRIES: usize = 1_000;
@@ -26,7 +26,7 @@ pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &P
     let Ok(start) = rules.start(&played.setup) else { return };
     let count = if report.is_referee() { ENTRIES_OF_REFEREE } else { ENTRIES };
     let single = long_log(&*start, played, count);
-    let log: Vec<Logged<'_>> = single.iter().map(PlayedEntry::logged).collect();
+    let log = log_of(&single);
     report.doing(format_args!("a log of {} entries", log.len()));
     let mut end = Vec::new();
     for (how, parts) in [("whole", vec![log.len()]), ("in parts", growing(log.len()))] {
@@ -100,7 +100,7 @@ fn take(
 
 fn next(state: &dyn AnyState, chance: &mut DiceStream, dice: &DicePolicy) -> Option<(Seat, String)> {
     if state.due_roll().is_some() {
-        return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));
+        return Some((Seat::Host, state.roll_command(state.seeded_roll(dice)?)?));
     }
     state.random_command(chance)
 }

@@ -27,7 +27,13 @@ impl Choices {
 
     /// Picks `count` of `items`, with possible repetitions.
     pub(super) fn sample<'a>(&mut self, items: &'a [String], count: usize) -> Vec<&'a str> {
-        (0..count).filter_map(|_| self.pick(items)).map(String::as_str).collect()
+        let mut sample = Vec::new();
+        for _ in 0..count {
+            if let Some(item) = self.pick(items) {
+                sample.push(item.as_str());
+            }
+        }
+        sample
     }
 }
 
@@ -103,6 +109,11 @@ impl PlayedEntry {
     }
 }
 
+/// Returns entries in the form that the fold takes, with their commands as text.
+pub(super) fn log_of(entries: &[PlayedEntry]) -> Vec<Logged<'_>> {
+    entries.iter().map(PlayedEntry::logged).collect()
+}
+
 /// Returns an entry in the form that the fold takes.
 #[must_use]
 pub fn logged(seq: u64, seat: Seat, command: &str) -> Logged<'_> {
@@ -115,7 +126,7 @@ pub(super) fn verb(command: &str) -> &str {
 
 /// Returns the first word of roll commands, if the game has dice.
 pub(super) fn roll_verb(state: &dyn AnyState) -> Option<String> {
-    state.roll_command(vec![1]).map(|command| verb(&command).to_owned())
+    Some(verb(&state.roll_command(vec![1])?).to_owned())
 }
 
 /// Plays a match, or returns `None` if the setup does not start one.
@@ -159,7 +170,7 @@ pub(super) fn play(
 /// The verb is chosen first, because otherwise the many hexes of a board would crowd out other verbs.
 fn choose(state: &dyn AnyState, choices: &mut Choices, dice: &DicePolicy) -> Option<(Seat, String)> {
     if state.due_roll().is_some() {
-        return state.roll_command(state.seeded_roll(dice)?).map(|roll| (Seat::Host, roll));
+        return Some((Seat::Host, state.roll_command(state.seeded_roll(dice)?)?));
     }
     let mut lists: Vec<(Seat, Vec<String>)> = Vec::new();
     for seat in Seat::ALL {
@@ -176,13 +187,13 @@ fn choose(state: &dyn AnyState, choices: &mut Choices, dice: &DicePolicy) -> Opt
             return Some((*seat, ignored));
         }
     }
-    by_verb(choices, legal).map(|command| (*seat, command))
+    Some((*seat, by_verb(choices, legal)?))
 }
 
 fn by_verb(choices: &mut Choices, commands: &[String]) -> Option<String> {
     let groups = verbs(commands);
     let group = choices.pick(&groups)?;
-    choices.pick(group).map(|command| (*command).clone())
+    Some((*choices.pick(group)?).clone())
 }
 
 /// Groups commands by their verbs.

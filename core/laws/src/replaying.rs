@@ -3,7 +3,7 @@
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Logged};
 
 use super::law_report::{Law, LawReport};
-use super::random_matches::{PlayedEntry, PlayedMatch, logged};
+use super::random_matches::{PlayedEntry, PlayedMatch, log_of, logged};
 use super::{Moment, viewers};
 
 /// Compares continuing from here with continuing from the state's bytes and from a copy.
@@ -32,7 +32,10 @@ pub(super) fn check(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &M
     }
     let surplus = [bytes.as_slice(), &[0]].concat();
     let cut = bytes.split_last().map(|(_, cut)| cut).unwrap_or_default();
-    for refused in [surplus.as_slice(), cut, &[]].into_iter().filter(|refused| *refused != bytes) {
+    for refused in [surplus.as_slice(), cut, &[]] {
+        if refused == bytes {
+            continue;
+        }
         report.expect(Law::Resuming, rules.resume(refused, 0).is_err(), || {
             format!("a state of {} bytes is resumed from {}", bytes.len(), refused.len())
         });
@@ -46,9 +49,8 @@ fn check_rest(
     dice: &DicePolicy,
     how: &str,
 ) {
-    let log: Vec<Logged<'_>> = rest.iter().map(PlayedEntry::logged).collect();
     let mut again = Vec::new();
-    let folded = state.fold(&log, dice, &mut |step| again.push(PlayedEntry::of(step)));
+    let folded = state.fold(&log_of(rest), dice, &mut |step| again.push(PlayedEntry::of(step)));
     if let Err(error) = folded {
         report.broke(Law::Resuming, format!("{how}, {error}"));
     } else if let Some((first, second)) = rest.iter().zip(&again).find(|(first, second)| first != second) {
@@ -70,8 +72,11 @@ fn check_stop(report: &mut LawReport<'_>, state: &dyn AnyState, rest: &[PlayedEn
 /// Folds the whole log at once: without an observer, from bytes, and for every viewer.
 pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, played: &PlayedMatch) {
     let Ok(start) = rules.start(&played.setup) else { return };
-    let last = played.entries.last().map_or_else(|| start.state_hash(), |entry| entry.hash);
-    let texts: Vec<Logged<'_>> = played.entries.iter().map(PlayedEntry::logged).collect();
+    let last = match played.entries.last() {
+        Some(entry) => entry.hash,
+        None => start.state_hash(),
+    };
+    let texts = log_of(&played.entries);
     let bytes: Vec<Logged<'_>> = played.entries.iter().map(PlayedEntry::logged_bytes).collect();
     report.doing("the whole log");
     for (law, how, log) in [(Law::Resuming, "text", &texts), (Law::BytesRoundTrip, "bytes", &bytes)] {

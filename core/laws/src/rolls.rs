@@ -6,7 +6,7 @@ use turnfold_core::{AnyState, DicePolicy, FoldError, Seat, Verdict};
 use super::Moment;
 use super::judging::described;
 use super::law_report::{Law, LawReport};
-use super::random_matches::{PlayedEntry, logged, roll_verb, verb};
+use super::random_matches::{log_of, logged, roll_verb, verb};
 
 /// The number of ignored and of rejected commands that are tried before a roll.
 const PADDING_MAX: usize = 3;
@@ -25,9 +25,10 @@ pub(super) fn check(report: &mut LawReport<'_>, moment: &Moment<'_>) {
         return;
     };
     for seat in Seat::ALL {
-        let others = moment.tried.iter().filter(|command| verb(command) != roll_verb);
-        for command in others.filter(|command| moment.state.default_seat(command).is_some()) {
-            expect_rejected(report, moment.state, seat, command, "roll_due");
+        for command in &moment.tried {
+            if verb(command) != roll_verb && moment.state.default_seat(command).is_some() {
+                expect_rejected(report, moment.state, seat, command, "roll_due");
+            }
         }
     }
     let legal = moment.state.legal(Seat::Host);
@@ -65,8 +66,10 @@ fn check_values(report: &mut LawReport<'_>, state: &dyn AnyState, due: &DueRoll)
         report.expect(Law::Rolls, judged == Ok(Verdict::Applied(())), || {
             format!("expected `applied`, found {}", described(&judged))
         });
-        for seat in Seat::ALL.into_iter().filter(|seat| *seat != Seat::Host) {
-            expect_rejected(report, state, seat, &roll, "wrong_seat");
+        for seat in Seat::ALL {
+            if seat != Seat::Host {
+                expect_rejected(report, state, seat, &roll, "wrong_seat");
+            }
         }
     }
     let mut wrong = vec![vec![due.low; count + 1], vec![due.low; count + 1000]];
@@ -74,15 +77,20 @@ fn check_values(report: &mut LawReport<'_>, state: &dyn AnyState, due: &DueRoll)
         wrong.push(vec![due.low; count - 1]);
     }
     let beyond = [due.low.checked_sub(1), due.high.checked_add(1), Some(i32::MIN), Some(i32::MAX)];
-    for value in beyond.into_iter().flatten().filter(|value| !(due.low..=due.high).contains(value)) {
+    for value in beyond.into_iter().flatten() {
+        if (due.low..=due.high).contains(&value) {
+            continue;
+        }
         for place in 0..count {
             let mut values = vec![due.low; count];
             values[place] = value;
             wrong.push(values);
         }
     }
-    for roll in wrong.into_iter().filter_map(|values| state.roll_command(values)) {
-        expect_rejected(report, state, Seat::Host, &roll, "bad_roll");
+    for values in wrong {
+        if let Some(roll) = state.roll_command(values) {
+            expect_rejected(report, state, Seat::Host, &roll, "bad_roll");
+        }
     }
 }
 
@@ -115,8 +123,7 @@ fn check_padding(report: &mut LawReport<'_>, moment: &Moment<'_>) {
     }
     if let Some(next_roll) = next_roll {
         report.doing(format_args!("the roll after {} ignored commands", ignored.min(PADDING_MAX)));
-        let entries: Vec<_> = rest[..=next_roll].iter().map(PlayedEntry::logged).collect();
-        let folded = padded.fold(&entries, &played.dice, &mut |_| {});
+        let folded = padded.fold(&log_of(&rest[..=next_roll]), &played.dice, &mut |_| {});
         report.expect(Law::DiceCountRolls, folded.is_ok(), || format!("it is refused: {folded:?}"));
     }
 }

@@ -13,7 +13,7 @@ use turnfold_core::{
 use super::effects::Object;
 use super::judging::described;
 use super::law_report::{Law, LawReport};
-use super::random_matches::{PlayedEntry, logged, verb};
+use super::random_matches::{log_of, logged, verb};
 use super::{Moment, not_hosts, viewers};
 
 /// At every eighth moment, all that can be asked is asked twice.
@@ -83,11 +83,14 @@ fn check_questions(report: &mut LawReport<'_>, moment: &Moment<'_>) {
         Err(QueryError::Unknown { known, .. }) => known.as_str(),
         Err(QueryError::Arguments(_)) => "",
     };
-    let words: BTreeSet<&str> = forms(known).filter_map(|form| form.split(' ').next()).collect();
+    let words: BTreeSet<&str> = forms(known).map(verb).collect();
     // What else a ruleset might answer: fields of its view and words of commands.
-    let mut others: BTreeSet<String> = moment.tried.iter().map(|command| verb(command).to_owned()).collect();
+    let mut others = BTreeSet::new();
+    for command in &moment.tried {
+        others.insert(verb(command).to_owned());
+    }
     if let Ok(Value::Object(view)) = serde_json::from_str::<Value>(&moment.state.view(Perspective::HOST)) {
-        others.extend(view.into_iter().map(|(field, _)| field));
+        others.extend(view.keys().cloned());
     }
     others.retain(|other| !words.contains(other.as_str()));
     for viewer in viewers(moment.state) {
@@ -109,10 +112,12 @@ pub(super) fn check_view(report: &mut LawReport<'_>, ruleset: &str, view: &str) 
     match serde_json::from_str::<Object>(view) {
         Err(error) => report.broke(Law::Views, format!("{error} in {view}")),
         Ok(Object(members)) => {
-            let first = members.first().map(|(key, value)| (key.as_str(), value.as_str()));
-            report.expect(Law::Views, first == Some(("ruleset", Some(ruleset))), || {
-                format!("expected it to begin with `ruleset`, found {view}")
-            });
+            let begins = match members.first() {
+                Some((key, value)) => key == "ruleset" && value == ruleset,
+                None => false,
+            };
+            report
+                .expect(Law::Views, begins, || format!("expected it to begin with `ruleset`, found {view}"));
             let keys: BTreeSet<&String> = members.iter().map(|(key, _)| key).collect();
             report
                 .expect(Law::Views, keys.len() == members.len(), || format!("a key stands twice in {view}"));
@@ -143,7 +148,7 @@ fn check_twice(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment
 /// The parts of a match that a viewer may know form a match that looks the same to the viewer.
 fn check_seats_file(report: &mut LawReport<'_>, rules: &dyn AnyRules, moment: &Moment<'_>) {
     let Moment { played, state, step, .. } = *moment;
-    let log: Vec<_> = played.entries[..step].iter().map(PlayedEntry::logged).collect();
+    let log = log_of(&played.entries[..step]);
     let questions = questions(state);
     for viewer in not_hosts(state) {
         report.doing(format_args!("what {viewer} may know of the match"));
@@ -238,11 +243,20 @@ impl<'a> Sight<'a> {
         for question in questions {
             answers.push((question.as_str(), state.query(viewer, question)));
         }
+        let view = state.view(viewer);
+        let mut legal = Vec::new();
+        let mut candidates = Vec::new();
+        let mut choices = Vec::new();
+        if let Some(seat) = viewer.seat() {
+            legal = state.legal(seat);
+            candidates = state.candidates(seat);
+            choices = state.choices(seat);
+        }
         Self {
-            view: state.view(viewer),
-            legal: viewer.seat().map(|seat| state.legal(seat)).unwrap_or_default(),
-            candidates: viewer.seat().map(|seat| state.candidates(seat)).unwrap_or_default(),
-            choices: viewer.seat().map(|seat| state.choices(seat)).unwrap_or_default(),
+            view,
+            legal,
+            candidates,
+            choices,
             picture: state.picture(viewer),
             answers,
             turn: state.turn(),
@@ -326,10 +340,20 @@ fn forms(known: &str) -> impl Iterator<Item = &str> {
 
 fn collect_ids(value: &Value, ids: &mut Vec<String>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| collect_ids(item, ids)),
+        Value::Array(items) => {
+            for item in items {
+                collect_ids(item, ids);
+            }
+        }
         Value::Object(members) => {
-            ids.extend(members.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), String::from)));
-            members.values().for_each(|member| collect_ids(member, ids));
+            match members.get("id") {
+                Some(Value::String(id)) => ids.push(id.clone()),
+                Some(id) => ids.push(id.to_string()),
+                None => {}
+            }
+            for member in members.values() {
+                collect_ids(member, ids);
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

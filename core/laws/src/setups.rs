@@ -92,7 +92,11 @@ fn document(setup: &str) -> Result<String, String> {
 /// Refuses stored bytes that are not exactly a setup.
 fn check_bytes(report: &mut LawReport<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     let surplus = [setup, &[0]].concat();
-    for refused in (0..setup.len()).map(|length| &setup[..length]).chain([surplus.as_slice()]) {
+    let mut all_refused = Vec::from([surplus.as_slice()]);
+    for length in 0..setup.len() {
+        all_refused.push(&setup[..length]);
+    }
+    for refused in all_refused {
         let accepted = rules.start(refused).is_ok() || rules.write_setup(refused).is_ok();
         report.expect(Law::Setups, !accepted, || {
             format!("a setup of {} bytes is read from {}", setup.len(), refused.len())

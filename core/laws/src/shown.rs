@@ -1,10 +1,10 @@
 //! What a viewer is shown of entries is never taken back, and a spectator is shown no more than any player.
 
-use turnfold_core::{AnyRules, Logged, Perspective};
+use turnfold_core::{AnyRules, Perspective};
 
 use super::law_report::{Law, LawReport};
 use super::not_hosts;
-use super::random_matches::{PlayedEntry, PlayedMatch};
+use super::random_matches::{PlayedMatch, log_of};
 
 /// The maximum number of heads of a match that are compared, each with the previous one. It is limited because each
 /// head folds all entries before it for each viewer. Other seeds choose other heads.
@@ -39,7 +39,10 @@ pub(super) fn check_whole(report: &mut LawReport<'_>, rules: &dyn AnyRules, play
     let mut before: Vec<Vec<Shown>> = Vec::new();
     for head in heads {
         report.step(head);
-        let now: Vec<_> = viewers.iter().map(|viewer| shown(rules, played, head, *viewer)).collect();
+        let mut now = Vec::new();
+        for viewer in &viewers {
+            now.push(shown(rules, played, head, *viewer));
+        }
         for ((viewer, before), now) in viewers.iter().zip(&before).zip(&now) {
             compare(report, Law::ShownStays, before, now, |what| format!("{viewer} is shown {what} no more"));
         }
@@ -72,7 +75,7 @@ fn compare(
 /// Returns what a viewer is shown of the first `head` entries when the match ends there. The list is empty if they
 /// cannot be folded, because that breaks another law.
 fn shown(rules: &dyn AnyRules, played: &PlayedMatch, head: usize, viewer: Perspective) -> Vec<Shown> {
-    let log: Vec<Logged<'_>> = played.entries[..head].iter().map(PlayedEntry::logged).collect();
+    let log = log_of(&played.entries[..head]);
     let mut shown = Vec::new();
     let Ok(mut state) = rules.start(&played.setup) else { return shown };
     let folded = state.fold_as(viewer, &log, &played.dice, &mut |step| {

@@ -36,20 +36,7 @@ pub(super) fn check(report: &mut LawReport<'_>, moment: &Moment<'_>) {
                     format!("it is {targets:?}, and was another when the match began")
                 });
                 for part in targets.parts {
-                    let board = |number: u8| boards.get(usize::from(number));
-                    let is_there = match &part {
-                        TargetPart::Word(_) => true,
-                        TargetPart::Piece { piece } => {
-                            named.contains(piece.as_str())
-                                || named.contains(format!("{seat} {piece}").as_str())
-                        }
-                        TargetPart::Hex(number, hex) => {
-                            matches!(board(*number), Some(Block::Hexes(board)) if board.board.contains(*hex))
-                        }
-                        TargetPart::Square(number, square) => {
-                            matches!(board(*number), Some(Block::Grid(board)) if board.board.contains(*square))
-                        }
-                    };
+                    let is_there = is_shown(&part, seat, &named, &boards);
                     report.expect(Law::Targets, is_there, || {
                         format!("the picture of {viewer} has no {part:?}")
                     });
@@ -59,19 +46,44 @@ pub(super) fn check(report: &mut LawReport<'_>, moment: &Moment<'_>) {
     }
 }
 
+/// Returns `true` if a part of a command can be clicked; `names` and `boards` are those of the picture.
+fn is_shown(part: &TargetPart, seat: Seat, names: &BTreeSet<&str>, boards: &[&Block]) -> bool {
+    match part {
+        TargetPart::Word(_) => true,
+        TargetPart::Piece { piece } => {
+            names.contains(piece.as_str()) || names.contains(format!("{seat} {piece}").as_str())
+        }
+        TargetPart::Hex(number, hex) => match boards.get(usize::from(*number)) {
+            Some(Block::Hexes(board)) => board.board.contains(*hex),
+            _ => false,
+        },
+        TargetPart::Square(number, square) => match boards.get(usize::from(*number)) {
+            Some(Block::Grid(board)) => board.board.contains(*square),
+            _ => false,
+        },
+    }
+}
+
 fn names(picture: &Picture) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for block in &picture.blocks {
         match block {
-            Block::Hexes(board) => names.extend(board.targets.iter().map(|(_, name)| name.as_str())),
+            Block::Hexes(board) => {
+                for (_, name) in &board.targets {
+                    names.insert(name.as_str());
+                }
+            }
             Block::Rows(rows) => {
-                names.extend(rows.iter().map(|row| row.target.as_str()));
-                let pieces = rows.iter().flat_map(|row| &row.pieces);
-                names.extend(pieces.map(|piece| piece.target.as_str()));
+                for row in rows {
+                    names.insert(row.target.as_str());
+                    names.extend(row.pieces.iter().map(|piece| piece.target.as_str()));
+                }
             }
             Block::Bars(bars) => {
-                names.extend(bars.iter().map(|bar| bar.target.as_str()));
-                names.extend(bars.iter().flat_map(|bar| &bar.chips).map(|chip| chip.target.as_str()));
+                for bar in bars {
+                    names.insert(bar.target.as_str());
+                    names.extend(bar.chips.iter().map(|chip| chip.target.as_str()));
+                }
             }
             Block::Grid(_) | Block::Lines(_) => {}
         }
