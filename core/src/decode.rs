@@ -30,7 +30,8 @@ pub fn decode_strictly<'a, T: Deserialize<'a> + Serialize>(bytes: &'a [u8]) -> R
     if !rest.is_empty() {
         return Err(DecodeError::Surplus(rest.len()));
     }
-    // The buffer has room for as many bytes as there should be, so it need not grow.
+    // The buffer has room for as many bytes as there should be, so it need not grow. To compare without a buffer would
+    // make modules 2 % larger, because every type would be encoded in a second way.
     let mut encoded = Vec::with_capacity(bytes.len());
     encode_into(&value, &mut encoded);
     if encoded != bytes {

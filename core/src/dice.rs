@@ -52,7 +52,10 @@ impl fmt::Display for DueRoll {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values = if self.count == 1 { "value" } else { "values" };
         write!(out, "{} {values} in {}..={} for {}", self.count, self.low, self.high, self.purpose)?;
-        self.owner.map_or(Ok(()), |owner| write!(out, ", which {owner} alone learns"))
+        match self.owner {
+            Some(owner) => write!(out, ", which {owner} alone learns"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use core::str::FromStr;
 use alloc::string::String;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::text::Malformed;
+
 /// A 32-byte blake3 digest; shown as 64 hex digits, with `{:.16}` as the first 16.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Digest([u8; 32]);
@@ -21,6 +23,11 @@ impl Digest {
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+
+    /// Reads a digest as a word of a command or paper.
+    pub(crate) fn read(word: &str) -> Result<Self, Malformed> {
+        word.parse().map_err(|_| Malformed::expected("64 lowercase hex digits", word))
     }
 }
 
@@ -63,9 +70,11 @@ impl FromStr for Digest {
     type Err = NotADigest;
 
     fn from_str(text: &str) -> Result<Self, NotADigest> {
-        let lowercase = !text.bytes().any(|byte| byte.is_ascii_uppercase());
-        let parsed = blake3::Hash::from_hex(text).ok().filter(|_| lowercase);
-        parsed.map(Self::from).ok_or_else(|| NotADigest(text.into()))
+        let is_lowercase = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+        match blake3::Hash::from_hex(text) {
+            Ok(hash) if is_lowercase => Ok(hash.into()),
+            _ => Err(NotADigest(text.into())),
+        }
     }
 }
 

@@ -15,7 +15,6 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::collections::gathered;
 use crate::seat::Seat;
 use crate::text::in_one_line;
 use crate::ticks::Ticks;
@@ -58,8 +57,11 @@ impl MatchResult {
     /// Returns the result with the final scores.
     #[must_use]
     pub fn scored(self, scores: impl IntoIterator<Item = (Seat, i64)>) -> Self {
-        let scores = scores.into_iter().map(|(seat, score)| (seat, score.into()));
-        Self { scores: gathered(scores), ..self }
+        let mut read = BTreeMap::new();
+        for (seat, score) in scores {
+            read.insert(seat, score.into());
+        }
+        Self { scores: read, ..self }
     }
 }
 
@@ -77,7 +79,10 @@ impl Score {
         if !is_number {
             return None;
         }
-        Some(json.parse::<i64>().map_or_else(|_| Self(json.to_owned()), Self::from))
+        Some(match json.parse::<i64>() {
+            Ok(whole) => Self::from(whole),
+            Err(_) => Self(json.to_owned()),
+        })
     }
 }
 
@@ -116,14 +121,19 @@ impl Display for MatchResult {
             [] => out.write_str(if self.draw { "draw" } else { "no winner" })?,
             [first, rest @ ..] => {
                 write!(out, "{first}")?;
-                rest.iter().try_for_each(|seat| write!(out, ", {seat}"))?;
+                for seat in rest {
+                    write!(out, ", {seat}")?;
+                }
                 out.write_str(" won")?;
             }
         }
         for (index, (seat, score)) in self.scores.iter().enumerate() {
             write!(out, "{} {seat} {score}", if index == 0 { ":" } else { "," })?;
         }
-        self.reason.as_ref().map_or(Ok(()), |reason| write!(out, " ({reason})"))
+        match &self.reason {
+            Some(reason) => write!(out, " ({reason})"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -178,12 +188,16 @@ impl Agreement {
     /// who has not resigned.
     #[must_use]
     pub fn result(&self, players: &[Seat]) -> Option<MatchResult> {
-        let mut left = players.iter().copied().filter(|seat| !self.has_resigned(*seat));
-        if left.clone().count() > 1 {
-            let agreed = left.all(|seat| self.offers_draw(seat));
-            return agreed.then(|| MatchResult::drawn().because("agreed"));
+        let mut left = players.to_vec();
+        left.retain(|seat| !self.has_resigned(*seat));
+        if left.len() > 1 {
+            let agreed = left.iter().all(|seat| self.offers_draw(*seat));
+            return if agreed { Some(MatchResult::drawn().because("agreed")) } else { None };
         }
-        (!self.resigned.is_empty()).then(|| MatchResult::won_by(left).because("resignation"))
+        if self.resigned.is_empty() {
+            return None;
+        }
+        Some(MatchResult::won_by(left).because("resignation"))
     }
 }
 
@@ -207,7 +221,11 @@ impl Clock {
     /// Returns a clock that gives every player the same time.
     #[must_use]
     pub fn new(players: &[Seat], time: Ticks, increment: u64) -> Self {
-        Self { left: gathered(players.iter().map(|seat| (*seat, time.get().into()))), increment }
+        let mut left = BTreeMap::new();
+        for seat in players {
+            left.insert(*seat, time.get().into());
+        }
+        Self { left, increment }
     }
 
     /// Returns the ticks that a player has left; `None` for a seat without a clock.

@@ -81,10 +81,13 @@ impl FromStr for Direction {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let named = Self::ALL.into_iter().find(|direction| direction.name() == text);
-        let indexed = || number::<u8>(text).ok().and_then(|index| Self::ALL.get(usize::from(index)).copied());
-        let what = "a direction `n`, `ne`, `se`, `s`, `sw`, `nw` or 0 to 5";
-        named.or_else(indexed).ok_or_else(|| Malformed::expected(what, text))
+        let index = number::<u8>(text);
+        for direction in Self::ALL {
+            if direction.name() == text || index == Ok(direction.index()) {
+                return Ok(direction);
+            }
+        }
+        Err(Malformed::expected("a direction `n`, `ne`, `se`, `s`, `sw`, `nw` or 0 to 5", text))
     }
 }
 
@@ -159,8 +162,13 @@ impl FromStr for Hex {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let read = |(q, r)| Some(Self { q: number(q).ok()?, r: number(r).ok()? });
-        text.split_once(',').and_then(read).ok_or_else(|| Malformed::expected("a hex `q,r`", text))
+        if let Some((q, r)) = text.split_once(',')
+            && let Ok(q) = number(q)
+            && let Ok(r) = number(r)
+        {
+            return Ok(Self { q, r });
+        }
+        Err(Malformed::expected("a hex `q,r`", text))
     }
 }
 

@@ -35,7 +35,6 @@ pub mod rules;
 
 pub mod admission;
 pub mod any;
-pub mod collections;
 pub mod declare;
 pub mod decode;
 pub mod dice;

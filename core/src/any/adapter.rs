@@ -91,7 +91,7 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn canonical(&self, command: &str) -> Result<String, Malformed> {
-        command.parse::<R::Command>().map(|command| command.to_string())
+        Ok(command.parse::<R::Command>()?.to_string())
     }
 
     fn rule_ids(&self, code: &str) -> Vec<&str> {
@@ -104,7 +104,7 @@ impl<R: Rules> AnyRules for Adapter<R> {
     }
 
     fn command_text(&self, command: &[u8]) -> Result<String, DecodeError> {
-        decode_strictly::<R::Command>(command).map(|command| command.to_string())
+        Ok(decode_strictly::<R::Command>(command)?.to_string())
     }
 
     fn start(&self, setup: &[u8]) -> Result<Box<dyn AnyState>, SetupError> {
@@ -176,7 +176,7 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn read(&self, command: &str) -> Result<String, Malformed> {
-        R::read(&self.state, command).map(|command| command.to_string())
+        Ok(R::read(&self.state, command)?.to_string())
     }
 
     fn due_roll(&self) -> Option<DueRoll> {
@@ -192,11 +192,12 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn roll_command(&self, values: Vec<i32>) -> Option<String> {
-        R::roll(values).map(|command| command.to_string())
+        Some(R::roll(values)?.to_string())
     }
 
     fn default_seat(&self, command: &str) -> Option<Seat> {
-        command.parse().ok().map(|command| R::default_seat(&self.state, &command))
+        let command = command.parse().ok()?;
+        Some(R::default_seat(&self.state, &command))
     }
 
     fn judge(&self, seat: Seat, command: &str) -> Result<Verdict, Rejected> {
@@ -258,7 +259,10 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn targets(&self, command: &str) -> Targets {
-        command.parse().map(|command| R::targets(&command)).unwrap_or_default()
+        match command.parse() {
+            Ok(command) => R::targets(&command),
+            Err(_) => Targets::default(),
+        }
     }
 
     fn legal_at_random(&self, seat: Seat) -> Vec<String> {
@@ -316,13 +320,15 @@ impl<R: Rules> AnyState for Folder<R> {
     }
 
     fn query(&self, viewer: Perspective, question: &str) -> Result<Answer, QueryError> {
-        let answer = R::query(&self.state, self.perspective(viewer), question);
-        let answer = answer.map_err(|malformed| QueryError::Arguments(malformed.0))?;
-        answer.ok_or_else(|| QueryError::Unknown {
-            ruleset: R::NAME.into(),
-            found: split_verb(question).0.into(),
-            known: R::QUERIES.into(),
-        })
+        match R::query(&self.state, self.perspective(viewer), question) {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => Err(QueryError::Unknown {
+                ruleset: R::NAME.into(),
+                found: split_verb(question).0.into(),
+                known: R::QUERIES.into(),
+            }),
+            Err(malformed) => Err(QueryError::Arguments(malformed.0)),
+        }
     }
 
     fn picture(&self, viewer: Perspective) -> Picture {

@@ -55,11 +55,14 @@ fn seat(word: &str) -> Result<Seat, Malformed> {
 /// An argument that may be missing.
 impl<T: Argument> Argument for Option<T> {
     fn read(word: &str) -> Result<Self, Malformed> {
-        T::read(word).map(Some)
+        Ok(Some(T::read(word)?))
     }
 
     fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().map_or(Ok(()), |value| value.write(out))
+        match self {
+            Some(value) => value.write(out),
+            None => Ok(()),
+        }
     }
 }
 
@@ -70,7 +73,10 @@ impl<T: Argument> Argument for Vec<T> {
     }
 
     fn write(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.iter().try_for_each(|value| value.write(out))
+        for value in self {
+            value.write(out)?;
+        }
+        Ok(())
     }
 }
 
@@ -98,7 +104,7 @@ impl<'a> Words<'a> {
         let left = arguments.len();
         let found = rest.map_or(0, |rest| rest.splitn(left.max(1), ' ').count());
         let required = left.saturating_sub(optional.len());
-        (required..=left).contains(&found).then_some(Self { rest, left })
+        if (required..=left).contains(&found) { Some(Self { rest, left }) } else { None }
     }
 
     /// Reads the next argument, or takes the default if its word is missing.
@@ -110,7 +116,8 @@ impl<'a> Words<'a> {
             return default.into_iter().next().ok_or_else(|| Malformed::expected("an argument", ""));
         };
         let (word, after) = if self.left > 1 { split_verb(rest) } else { (rest, None) };
-        (self.rest, self.left) = (after, self.left.saturating_sub(1));
+        self.rest = after;
+        self.left = self.left.saturating_sub(1);
         T::read(word)
     }
 }

@@ -48,41 +48,55 @@ impl Paper {
         field("seat", seat)?;
         field("number", number)?;
         field("turn", turn)?;
-        content.link().map_or(Ok(()), |link| field("link", &link))?;
+        if let Some(link) = content.link() {
+            field("link", &link)?;
+        }
         field("seen", seen)?;
         field("nonce", nonce)?;
         match content {
             PaperContent::Join(Join { key, dice }) => {
                 key_fields(key, field)?;
-                dice.map_or(Ok(()), |head| field("dice", &head))
+                if let Some(head) = dice {
+                    field("dice", head)?;
+                }
             }
             PaperContent::Order(order) => {
                 if order.waits() {
                     field("wait", &"yes")?;
                 }
-                order.dice().map_or(Ok(()), |element| field("dice", &element))?;
-                order.plays().iter().try_for_each(|play| field("play", play))
+                if let Some(element) = order.dice() {
+                    field("dice", &element)?;
+                }
+                for play in order.plays() {
+                    field("play", play)?;
+                }
             }
-            PaperContent::Seal { digest, .. } => field("digest", digest),
-            PaperContent::Offer(offer) => field("offer", offer),
+            PaperContent::Seal { digest, .. } => field("digest", digest)?,
+            PaperContent::Offer(offer) => field("offer", offer)?,
             PaperContent::Answer { to, agree } => {
                 field("to", to)?;
-                field("answer", if *agree { &"agree" } else { &"decline" })
+                field("answer", if *agree { &"agree" } else { &"decline" })?;
             }
-            PaperContent::Resign => Ok(()),
-            PaperContent::Rekey(key) => key_fields(key, field),
-            PaperContent::Enter(name) => field("name", name),
-            PaperContent::Absent(until) => field("until", until),
+            PaperContent::Resign => {}
+            PaperContent::Rekey(key) => key_fields(key, field)?,
+            PaperContent::Enter(name) => field("name", name)?,
+            PaperContent::Absent(until) => field("until", until)?,
             PaperContent::Press(press) => {
                 field("to", press.to())?;
-                press.words().iter().try_for_each(|words| field("words", words))
+                for words in press.words() {
+                    field("words", words)?;
+                }
             }
             PaperContent::Ahead(ahead) => {
                 for (turn, plays) in ahead.turns() {
                     field("if", &format_args!("turn {turn}"))?;
-                    plays.iter().try_for_each(|play| field("play", play))?;
+                    for play in plays {
+                        field("play", play)?;
+                    }
                 }
-                ahead.after().map_or(Ok(()), |own| field("if", &format_args!("{OWN_ORDER}{own}")))?;
+                if let Some(own) = ahead.after() {
+                    field("if", &format_args!("{OWN_ORDER}{own}"))?;
+                }
                 for line in ahead.lines() {
                     for (index, Reply { on, play }) in line.iter().enumerate() {
                         let word = if index == 0 { FIRST_REPLY } else { NEXT_REPLY };
@@ -90,9 +104,9 @@ impl Paper {
                         field("play", play)?;
                     }
                 }
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Reads the lines after the first.
@@ -132,16 +146,21 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
 
     /// Takes the next line, which must have this keyword.
     fn value(&mut self, keyword: &str) -> Result<&'a str, Malformed> {
-        let found = self.optional(keyword);
-        found.ok_or_else(|| self.unexpected(&format!("`{keyword}: …`")))
+        match self.optional(keyword) {
+            Some(value) => Ok(value),
+            None => Err(self.unexpected(&format!("`{keyword}: …`"))),
+        }
     }
 
     fn digest(&mut self, keyword: &str) -> Result<Digest, Malformed> {
-        digest(self.value(keyword)?)
+        Digest::read(self.value(keyword)?)
     }
 
     fn optional_digest(&mut self, keyword: &str) -> Result<Option<Digest>, Malformed> {
-        self.optional(keyword).map(digest).transpose()
+        match self.optional(keyword) {
+            Some(value) => Ok(Some(Digest::read(value)?)),
+            None => Ok(None),
+        }
     }
 
     fn key(&mut self) -> Result<SeatKey, Malformed> {
@@ -155,9 +174,9 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
             ("join", None) => {
                 Ok(PaperContent::Join(Join { key: self.key()?, dice: self.optional_digest("dice")? }))
             }
-            ("order", Some(link)) => self.order(link).map(PaperContent::Order),
+            ("order", Some(link)) => Ok(PaperContent::Order(self.order(link)?)),
             ("seal", Some(link)) => Ok(PaperContent::Seal { link, digest: self.digest("digest")? }),
-            ("offer", None) => self.value("offer")?.parse().map(PaperContent::Offer),
+            ("offer", None) => Ok(PaperContent::Offer(self.value("offer")?.parse()?)),
             ("answer", None) => {
                 let to = self.digest("to")?;
                 match self.value("answer")? {
@@ -167,11 +186,11 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
                 }
             }
             ("resign", None) => Ok(PaperContent::Resign),
-            ("rekey", None) => self.key().map(PaperContent::Rekey),
-            ("enter", None) => self.value("name")?.parse().map(PaperContent::Enter),
-            ("absent", None) => self.value("until")?.parse().map(PaperContent::Absent),
-            ("press", None) => self.press().map(PaperContent::Press),
-            ("ahead", None) => self.ahead().map(PaperContent::Ahead),
+            ("rekey", None) => Ok(PaperContent::Rekey(self.key()?)),
+            ("enter", None) => Ok(PaperContent::Enter(self.value("name")?.parse()?)),
+            ("absent", None) => Ok(PaperContent::Absent(self.value("until")?.parse()?)),
+            ("press", None) => Ok(PaperContent::Press(self.press()?)),
+            ("ahead", None) => Ok(PaperContent::Ahead(self.ahead()?)),
             _ => {
                 let kinds = "a paper that is `join`, `order`, `seal`, `offer`, `answer`, `resign`, `rekey`, `enter`, \
                              `absent`, `press` or `ahead`";
@@ -247,10 +266,6 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<'a, I> {
     fn unexpected(&mut self, expected: &str) -> Malformed {
         Malformed::expected(expected, self.0.peek().copied().unwrap_or_default())
     }
-}
-
-fn digest(value: &str) -> Result<Digest, Malformed> {
-    value.parse().map_err(|_| Malformed::expected("64 lowercase hex digits", value))
 }
 
 /// Writes the text, with a line feed after each line.

@@ -25,13 +25,13 @@ impl DeskTime {
     /// Returns the time `seconds` after 1970-01-01T00:00:00Z; `None` after the year 9999.
     #[must_use]
     pub fn of_unix_seconds(seconds: u64) -> Option<Self> {
-        (seconds <= Self::MAX.0).then_some(Self(seconds))
+        if seconds <= Self::MAX.0 { Some(Self(seconds)) } else { None }
     }
 
     /// Returns the second of a time in Unix milliseconds; `None` before 1970 and after the year 9999.
     #[must_use]
     pub fn of_unix_ms(time_ms: i64) -> Option<Self> {
-        u64::try_from(time_ms / 1000).ok().and_then(Self::of_unix_seconds)
+        Self::of_unix_seconds(u64::try_from(time_ms / 1000).ok()?)
     }
 
     /// Returns the seconds since 1970-01-01T00:00:00Z.

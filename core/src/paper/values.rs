@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::text::is_keyword;
 use crate::digest::Digest;
 use crate::seat::{Perspective, Seat};
-use crate::text::{Malformed, number, stored_as_text};
+use crate::text::{Malformed, joined_by, number, stored_as_text};
 use crate::trust::base64;
 use crate::trust::{KeyKind, PrivateKey, TreeHash, VerifierKey};
 
@@ -147,7 +147,7 @@ impl PaperLine {
     /// Writes the commands of an order on one line, joined by `; `.
     #[must_use]
     pub fn joined(plays: &[Self]) -> String {
-        plays.iter().map(Self::as_str).collect::<Vec<_>>().join("; ")
+        joined_by("; ", plays)
     }
 
     /// Returns the digest of an order: of its commands on one line.
@@ -254,16 +254,19 @@ impl FromStr for Audience {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let expected = || Malformed::expected("`all`, or seats in order such as `p1,p3`", text);
-        read_seats(text, "all").map(Self).ok_or_else(expected)
+        match read_seats(text, "all") {
+            Some(seats) => Ok(Self(seats)),
+            None => Err(Malformed::expected("`all`, or seats in order such as `p1,p3`", text)),
+        }
     }
 }
 
 /// Writes seats such as `p1,p3`, or a word for none.
 pub(crate) fn write_seats(seats: &[Seat], none: &str, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let names: Vec<&str> = seats.iter().map(|seat| seat.name()).collect();
-    out.write_str(if names.is_empty() { none } else { "" })?;
-    out.write_str(&names.join(","))
+    if seats.is_empty() {
+        return out.write_str(none);
+    }
+    out.write_str(&joined_by(",", seats))
 }
 
 /// Reads players' seats in order, or the word for none.
@@ -271,7 +274,10 @@ pub(crate) fn read_seats(text: &str, none: &str) -> Option<Vec<Seat>> {
     if text == none {
         return Some(Vec::new());
     }
-    let seats: Vec<Seat> = text.split(',').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let mut seats: Vec<Seat> = Vec::new();
+    for seat in text.split(',') {
+        seats.push(seat.parse().ok()?);
+    }
     if seats.contains(&Seat::Host) || !seats.is_sorted_by(|one, next| one < next) {
         return None;
     }
@@ -342,7 +348,10 @@ impl Player {
     /// # Errors
     /// [`Malformed`] if either has another form.
     pub fn read(name: &str, key: &str) -> Result<Self, Malformed> {
-        if key == "-" { name.parse().map(Self::plain) } else { SeatKey::read(name, key).map(Self::Signing) }
+        if key == "-" {
+            return Ok(Self::plain(name.parse()?));
+        }
+        Ok(Self::Signing(SeatKey::read(name, key)?))
     }
 
     /// Returns a player without a key, by the name as papers have it.

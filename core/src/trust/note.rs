@@ -52,7 +52,7 @@ impl SignatureLine {
     pub fn cosignature(&self) -> Option<(u64, &[u8])> {
         let (time, signature) = self.signature.split_first_chunk::<8>()?;
         let time = u64::from_be_bytes(*time);
-        (signature.len() == 64 && time <= TIME_MAX).then_some((time, signature))
+        if signature.len() == 64 && time <= TIME_MAX { Some((time, signature)) } else { None }
     }
 
     /// Returns the name of the key that the line names.
@@ -64,11 +64,11 @@ impl SignatureLine {
     /// Returns `true` if this witness cosigned the text of a checkpoint with this line.
     #[must_use]
     pub fn is_cosignature_of(&self, text: &str, witness: &VerifierKey) -> bool {
-        let Some((time, signature)) = self.cosignature().filter(|_| self.is_of(witness)) else {
+        if witness.kind() != KeyKind::Witness || !self.is_of(witness) {
             return false;
-        };
-        witness.kind() == KeyKind::Witness
-            && witness.verify(cosigned(text, time).as_bytes(), signature).is_ok()
+        }
+        let Some((time, signature)) = self.cosignature() else { return false };
+        witness.verify(cosigned(text, time).as_bytes(), signature).is_ok()
     }
 
     /// Returns `true` if the line names this key.
@@ -118,7 +118,10 @@ impl SignedNote {
     #[must_use]
     pub fn new(text: String, signatures: Vec<SignatureLine>) -> Option<Self> {
         let note = Self { text, signatures };
-        Self::read(format!("{note}").as_bytes()).ok().filter(|read| *read == note)
+        match Self::read(format!("{note}").as_bytes()) {
+            Ok(read) if read == note => Some(note),
+            _ => None,
+        }
     }
 
     /// Reads a note strictly, without checking a signature.
@@ -138,8 +141,10 @@ impl SignedNote {
             || Malformed("expected a note: text, an empty line, signature lines with line feeds".into());
         let (text, lines) = note.rsplit_once("\n\n").ok_or_else(expected)?;
         let lines = lines.strip_suffix('\n').ok_or_else(expected)?;
-        let signatures: Vec<_> =
-            lines.split('\n').take(SIGNATURES_MAX + 1).map(str::parse).collect::<Result<_, _>>()?;
+        let mut signatures: Vec<SignatureLine> = Vec::new();
+        for line in lines.split('\n').take(SIGNATURES_MAX + 1) {
+            signatures.push(line.parse()?);
+        }
         if signatures.len() > SIGNATURES_MAX {
             return Err(Malformed(format!("expected a note with at most {SIGNATURES_MAX} signature lines")));
         }
@@ -188,9 +193,11 @@ impl SignedNote {
             return Ok(false);
         }
         let mut is_signed = false;
-        for line in self.signatures.iter().filter(|line| line.is_of(key)) {
-            key.verify(self.text.as_bytes(), &line.signature)?;
-            is_signed = true;
+        for line in &self.signatures {
+            if line.is_of(key) {
+                key.verify(self.text.as_bytes(), &line.signature)?;
+                is_signed = true;
+            }
         }
         Ok(is_signed)
     }
@@ -205,7 +212,10 @@ impl SignedNote {
         if key.kind() != KeyKind::Witness {
             return Ok(newest);
         }
-        for line in self.signatures.iter().filter(|line| line.is_of(key)) {
+        for line in &self.signatures {
+            if !line.is_of(key) {
+                continue;
+            }
             let (time, signature) = line.cosignature().ok_or_else(|| BadSignature(key.name().into()))?;
             key.verify(cosigned(&self.text, time).as_bytes(), signature)?;
             newest = newest.max(Some(time));
@@ -217,6 +227,9 @@ impl SignedNote {
 impl fmt::Display for SignedNote {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "{}", self.text)?;
-        self.signatures.iter().try_for_each(|line| writeln!(out, "{line}"))
+        for line in &self.signatures {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
     }
 }

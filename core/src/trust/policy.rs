@@ -117,8 +117,10 @@ impl TrustPolicy {
     /// # Errors
     /// [`BadSignature`] if a line names a witness of the policy, but is not by it.
     pub fn cosigned(&self, note: &SignedNote) -> Result<Cosigned, BadSignature> {
-        let times: Vec<_> =
-            self.witnesses.iter().map(|witness| note.cosigned_by(witness)).collect::<Result<_, _>>()?;
+        let mut times = Vec::new();
+        for witness in &self.witnesses {
+            times.push(note.cosigned_by(witness)?);
+        }
         Ok(Cosigned { is_met: self.quorum.is_met(&times), times: times.into_iter().flatten().collect() })
     }
 }

@@ -118,7 +118,10 @@ fn split(bytes: &[u8]) -> Result<(&str, SignedNote), Malformed> {
 fn read_hashes(text: &str) -> Result<(u64, Vec<TreeHash>), Malformed> {
     let mut lines = text.split('\n');
     let first = number(lines.next().unwrap_or_default())?;
-    let hashes: Vec<TreeHash> = lines.take(HASHES_MAX + 1).map(str::parse).collect::<Result<_, _>>()?;
+    let mut hashes: Vec<TreeHash> = Vec::new();
+    for line in lines.take(HASHES_MAX + 1) {
+        hashes.push(line.parse()?);
+    }
     if hashes.len() > HASHES_MAX {
         return Err(Malformed("expected a proof of at most 64 hashes".into()));
     }
@@ -126,7 +129,10 @@ fn read_hashes(text: &str) -> Result<(u64, Vec<TreeHash>), Malformed> {
 }
 
 fn write_hashes(out: &mut fmt::Formatter<'_>, hashes: &[TreeHash]) -> fmt::Result {
-    hashes.iter().try_for_each(|hash| writeln!(out, "{hash}"))
+    for hash in hashes {
+        writeln!(out, "{hash}")?;
+    }
+    Ok(())
 }
 
 /// Reads a signed note, or the note at the end of a proof of either kind: whatever an auditor may have kept.

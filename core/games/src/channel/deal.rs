@@ -1,6 +1,6 @@
 //! CH-1: deals a position from a seed.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::board::{Board, ROW_SIZE};
@@ -8,7 +8,6 @@ use super::energy::{Chakra, Color, Energy};
 use super::ranged::EnergyId;
 use super::state::{Phase, Player, State};
 use super::tokens::Tokens;
-use turnfold_core::collections::gathered;
 use turnfold_core::dice::DiceStream;
 use turnfold_core::seat::Seat;
 
@@ -35,10 +34,15 @@ pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
     for slot in maya.iter_mut().flatten() {
         *slot = energies.next().map(|(id, color)| Energy { id, color });
     }
+    // One by one, because `collect` sorts first, and each type of item adds a sort of its own, 4 kB of a module.
+    let mut bag = BTreeMap::new();
+    for (id, color) in energies {
+        bag.insert(id, color);
+    }
     State {
         plenitude,
         maya,
-        bag: gathered(energies),
+        bag,
         out: BTreeSet::new(),
         players,
         active: Seat::P1,
@@ -50,13 +54,9 @@ pub(super) fn deal(players: u8, yinyang: bool, seed: u64) -> State {
 /// Returns a player who knows the plenitude of one chakra, which is drawn.
 fn player(stream: &mut DiceStream) -> Player {
     let index = usize::try_from(stream.draw(0, 6)).expect("drawn from 0 up");
-    let seen = Chakra::all().nth(index);
-    Player {
-        board: Board::default(),
-        tokens: Tokens::all_on_board(),
-        known: gathered(seen),
-        yinyang_halves: 0,
-    }
+    let mut known = BTreeSet::new();
+    known.extend(Chakra::all().nth(index));
+    Player { board: Board::default(), tokens: Tokens::all_on_board(), known, yinyang_halves: 0 }
 }
 
 /// Shuffles by Fisher–Yates, from the last index down to 1.

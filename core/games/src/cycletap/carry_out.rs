@@ -4,7 +4,7 @@ use super::effect::Effect;
 use super::execution;
 use super::judge::{PathStep, Plan, Step};
 use super::order::{Order, PathKind, Task};
-use super::state::{BuiltPath, Phase, Planning, State, Tap, UnitId};
+use super::state::{BuiltPath, Phase, Planning, State, Tap, Unit, UnitId};
 use turnfold_core::prelude::*;
 
 pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl EffectSink<Effect>) {
@@ -17,13 +17,17 @@ pub(super) fn carry_out(state: &mut State, Plan(step): Plan, effects: &mut impl 
         // CT-3, CT-5: a pending defense of the previous unit becomes an order.
         Step::Select(unit) => {
             settle_defense(state, &tap, effects);
-            push_at(state, unit, effects, |at| Effect::OriginSelected { at });
+            if let Some(Unit { at, .. }) = state.units.get(&unit) {
+                effects.push(|| Effect::OriginSelected { at: *at });
+            }
             Tap::OriginSelected(unit)
         }
         // CT-4: costly orders are cleared now, so that their slots are free.
         Step::AwaitDefense(unit) => {
             clear_orders(state, unit, effects);
-            push_at(state, unit, effects, |at| Effect::DefensePending { at });
+            if let Some(Unit { at, .. }) = state.units.get(&unit) {
+                effects.push(|| Effect::DefensePending { at: *at });
+            }
             Tap::DefensePending(unit)
         }
         Step::CancelOrder(unit) => {
@@ -135,17 +139,5 @@ fn clear_orders(state: &mut State, unit: UnitId, effects: &mut impl EffectSink<E
     });
     if count > 0 {
         effects.push(|| Effect::OrdersCleared { unit, count });
-    }
-}
-
-/// Reports an effect with the position of a unit.
-fn push_at(
-    state: &State,
-    unit: UnitId,
-    effects: &mut impl EffectSink<Effect>,
-    make: impl FnOnce(Hex) -> Effect,
-) {
-    if let Some(unit) = state.units.get(&unit) {
-        effects.push(|| make(unit.at));
     }
 }

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use super::effect::Effect;
 use super::judge::{Act, Plan, Step};
 use super::state::{
-    Asked, Element, MatchEnd, Missed, OpenOffer, OrderHeld, Phase, SeatDice, Standing, State, TurnPosition,
+    Asked, Element, MatchEnd, Missed, OpenOffer, OrderHeld, Phase, SeatDice, SeatState, Standing, State,
+    TurnPosition,
 };
 use crate::digest::Digest;
 use crate::outcome::EffectSink;
@@ -173,7 +174,7 @@ fn settle(state: &mut State, seat: Seat, digest: Digest) {
 
 /// PM-122: ends the lines of replies of a seat.
 fn end_lines(state: &mut State, seat: Seat) {
-    if let Some(ahead) = state.seat_mut(seat).and_then(|own| own.ahead.as_mut()) {
+    if let Some(SeatState { ahead: Some(ahead), .. }) = state.seat_mut(seat) {
         ahead.lines.clear();
     }
 }
@@ -189,11 +190,12 @@ fn carry_out_act(
     match act {
         // PM-15: it replaces the earlier order. PM-122: and an answer; lines that follow an order wait for it.
         Act::Order(order) => {
-            let ahead = state.seat(seat).and_then(|own| own.ahead.as_ref());
-            if ahead.is_none_or(|ahead| ahead.after.is_none()) {
-                end_lines(state, seat);
-            }
             if let Some(own) = state.seat_mut(seat) {
+                if let Some(ahead) = &mut own.ahead
+                    && ahead.after.is_none()
+                {
+                    ahead.lines.clear();
+                }
                 own.misses = 0;
                 if let (Some(dice), Some(element)) = (&mut own.dice, order.element) {
                     dice.known = element;
@@ -249,11 +251,11 @@ fn carry_out_act(
             }
             effects.push(|| Effect::Absent { seat, number, until });
             state.count_orders();
-            let deadline = state.deadline();
-            if let Some(later) = deadline.map(|deadline| state.after_absences(deadline))
-                && Some(later) != deadline
-            {
-                extend(state, later, effects);
+            if let Some(deadline) = state.deadline() {
+                let later = state.after_absences(deadline);
+                if later != deadline {
+                    extend(state, later, effects);
+                }
             }
         }
         // PM-41: only the paper has the words.

@@ -157,29 +157,29 @@ impl FromStr for Command {
     fn from_str(text: &str) -> Result<Self, Malformed> {
         let (verb, Some(rest)) = split_verb(text) else { return Err(unknown(text)) };
         match verb {
-            "paper" => rest.parse().map(Box::new).map(Self::Paper),
-            "clock" => rest.parse().map(Self::Clock),
+            "paper" => Ok(Self::Paper(Box::new(rest.parse()?))),
+            "clock" => Ok(Self::Clock(rest.parse()?)),
             "stand" => {
                 let [branch, seq, after, state, seats] = words(rest).ok_or_else(|| unknown(text))?;
-                let state = if state == "-" { None } else { Some(digest(state)?) };
+                let state = if state == "-" { None } else { Some(Digest::read(state)?) };
                 let branch = branch.parse()?;
                 let seq = number(seq)?;
-                Ok(Self::Stand { branch, seq, seats: seats.parse()?, link: digest(after)?, state })
+                Ok(Self::Stand { branch, seq, seats: seats.parse()?, link: Digest::read(after)?, state })
             }
             "carried" => {
                 let [order, count] = words(rest).ok_or_else(|| unknown(text))?;
                 let count = number::<u16>(count)?.try_into()?;
-                Ok(Self::Carried { digest: digest(order)?, count })
+                Ok(Self::Carried { digest: Digest::read(order)?, count })
             }
             "refused" => {
                 let [order, code] = words(rest).ok_or_else(|| unknown(text))?;
-                Ok(Self::Refused { digest: digest(order)?, code: code.to_string().try_into()? })
+                Ok(Self::Refused { digest: Digest::read(order)?, code: code.to_string().try_into()? })
             }
             "rolled" => {
                 let [count, element, branch, seq] = words(rest).ok_or_else(|| unknown(text))?;
                 let branch = branch.parse()?;
                 let seq = number(seq)?;
-                Ok(Self::Rolled { number: number(count)?, element: digest(element)?, branch, seq })
+                Ok(Self::Rolled { number: number(count)?, element: Digest::read(element)?, branch, seq })
             }
             "extend" => {
                 let (until, grounds) = rest.split_once(' ').ok_or_else(|| unknown(text))?;
@@ -189,8 +189,8 @@ impl FromStr for Command {
                 let (result, grounds) = rest.split_once(' ').ok_or_else(|| unknown(text))?;
                 Ok(Self::Close { result: result.parse()?, grounds: grounds.to_string().try_into()? })
             }
-            "plain" => rest.parse().map(Box::new).map(Self::Plain),
-            "remind" => number(rest).map(Self::Remind),
+            "plain" => Ok(Self::Plain(Box::new(rest.parse()?))),
+            "remind" => Ok(Self::Remind(number(rest)?)),
             "replace" => {
                 let parts: Vec<&str> = rest.splitn(4, ' ').collect();
                 let [seat, name, key, grounds] = parts.as_slice() else { return Err(unknown(text)) };
@@ -218,10 +218,6 @@ fn words<const COUNT: usize>(text: &str) -> Option<[&str; COUNT]> {
     text.split(' ').collect::<Vec<_>>().try_into().ok()
 }
 
-fn digest(word: &str) -> Result<Digest, Malformed> {
-    word.parse().map_err(|_| Malformed::expected("64 lowercase hex digits", word))
-}
-
 /// The seats that a position asks, in order: `p1,p2`, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -245,8 +241,10 @@ impl FromStr for AskedSeats {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let expected = || Malformed::expected("seats in order, such as `p1,p2`, or `none`", text);
-        read_seats(text, "none").map(Self).ok_or_else(expected)
+        match read_seats(text, "none") {
+            Some(seats) => Ok(Self(seats)),
+            None => Err(Malformed::expected("seats in order, such as `p1,p2`, or `none`", text)),
+        }
     }
 }
 
@@ -312,7 +310,7 @@ impl TryFrom<String> for Grounds {
         if text.len() > 200 {
             return Err(Malformed(format!("expected a reason of 1 to 200 characters, found {}", text.len())));
         }
-        text.parse().map(Self)
+        Ok(Self(text.parse()?))
     }
 }
 

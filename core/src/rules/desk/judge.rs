@@ -169,7 +169,10 @@ fn plan(state: &State, seat: Seat, command: &Command) -> Result<Step, Fault> {
         }
         Command::Replace { seat, player, .. } => plan_replacement(state, *seat, player),
         // PM-21: at any time.
-        Command::Close { result, .. } => require_winner(state, *result).map(|()| Step::Close(*result)),
+        Command::Close { result, .. } => {
+            require_winner(state, *result)?;
+            Ok(Step::Close(*result))
+        }
     }
 }
 
@@ -300,9 +303,10 @@ fn plan_paper(state: &State, seat: Seat, paper: &Paper) -> Result<Step, Fault> {
 fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
     match paper.content() {
         PaperContent::Join(_) | PaperContent::Enter(_) => Err(Rejection::NotYet.into()),
-        PaperContent::Order(order) => plan_order(state, seat, paper, order).map(Act::Order),
+        PaperContent::Order(order) => Ok(Act::Order(plan_order(state, seat, paper, order)?)),
         PaperContent::Seal { link, digest } => {
-            plan_seal(state, seat, paper, link).map(|()| Act::Seal(*digest))
+            plan_seal(state, seat, paper, link)?;
+            Ok(Act::Seal(*digest))
         }
         PaperContent::Offer(offer) => {
             check_offer(state, paper, offer)?;
@@ -319,7 +323,8 @@ fn plan_act(state: &State, seat: Seat, paper: &Paper) -> Result<Act, Fault> {
         // PM-22: the old key has signed it (PM-10).
         PaperContent::Rekey(key) => {
             let player = Player::Signing(key.clone());
-            require_fresh(state, &player).map(|()| Act::Rekey(player))
+            require_fresh(state, &player)?;
+            Ok(Act::Rekey(player))
         }
         PaperContent::Absent(until) => plan_absence(state, seat, *until),
         PaperContent::Press(press) => plan_press(state, press),
@@ -371,7 +376,10 @@ fn plan_ahead(state: &State, paper: &Paper, ahead: &OrdersAhead) -> Result<Act, 
     if !ahead.lines().is_empty() && (state.players().len() > 2 || state.terms.secret == Secret::No) {
         return Err(Rejection::NotInTerms.into());
     }
-    let lines = ahead.lines().iter().map(|line| line.iter().map(ReplyHeld::from).collect()).collect();
+    let mut lines = Vec::new();
+    for line in ahead.lines() {
+        lines.push(line.iter().map(ReplyHeld::from).collect());
+    }
     let after = ahead.after().map(PaperLine::digest);
     Ok(Act::Ahead(AheadHeld { digest: paper.digest(), plays, after, lines }))
 }
@@ -457,17 +465,11 @@ fn plan_element(state: &State, seat: Seat, order: &Order) -> Result<Option<Eleme
     match u16::try_from(state.turn()) {
         Err(_) if state.host_element.is_some() => Err(Rejection::DiceExhausted.into()),
         // Without fair dice there is no last turn.
-        Err(_) => {
-            if element.is_none() {
-                Ok(None)
-            } else {
-                Err(Reason::WrongDice.into())
-            }
-        }
+        Err(_) if element.is_none() => Ok(None),
         Ok(turn) if state.is_right_element(seat, turn, element.as_ref()) => {
             Ok(element.map(|element| Element { index: turn, element }))
         }
-        Ok(_) => Err(Reason::WrongDice.into()),
+        _ => Err(Reason::WrongDice.into()),
     }
 }
 
@@ -484,9 +486,12 @@ fn check_offer(state: &State, paper: &Paper, offer: &Offer) -> Result<(), Fault>
     require_this_turn(state, paper)?;
     match offer {
         Offer::Takeback { branch, seq } => {
-            let earlier = state.stands.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
-            let is_stand = earlier.iter().any(|stand| stand.branch == *branch && stand.seq == *seq);
-            if is_stand { Ok(()) } else { Err(Reason::NoSuchStand.into()) }
+            if let Some((_, earlier)) = state.stands.split_last()
+                && earlier.iter().any(|stand| stand.branch == *branch && stand.seq == *seq)
+            {
+                return Ok(());
+            }
+            Err(Reason::NoSuchStand.into())
         }
         Offer::End(ending) => require_winner(state, *ending),
         Offer::Extend(time) if state.clock.is_some_and(|clock| *time <= clock) => {

@@ -20,8 +20,10 @@ pub(super) fn candidates(seat: Seat) -> Vec<Command> {
     if seat != Seat::Host {
         return Vec::new();
     }
-    let times = (0..40).filter_map(|half_days| DeskTime::of_unix_seconds(FIRST + half_days * 43_200));
-    let mut commands: Vec<Command> = times.map(Command::Clock).collect();
+    let mut commands = Vec::new();
+    for half_days in 0..40 {
+        commands.extend(DeskTime::of_unix_seconds(FIRST + half_days * 43_200).map(Command::Clock));
+    }
     if let Ok(grounds) = Grounds::try_from(String::from(GROUNDS)) {
         commands.push(Command::Close { result: Ending::Void, grounds });
     }

@@ -92,8 +92,12 @@ impl Setup {
     /// Returns the time zone of a seat as the setup has it; empty for UTC.
     #[must_use]
     pub fn zone_of(&self, seat: Seat) -> &str {
-        let place = Seat::players(self.seats.into()).iter().position(|player| *player == seat);
-        place.and_then(|place| self.zones.get(place)).map_or("", String::as_str)
+        for (player, zone) in Seat::players(self.seats.into()).iter().zip(&self.zones) {
+            if *player == seat {
+                return zone;
+            }
+        }
+        ""
     }
 }
 
@@ -134,7 +138,10 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
     if host.kind() != KeyKind::Signer {
         return Err(SetupError::value("host", "expected a key that signs, found one that cosigns"));
     }
-    let head = setup.head.as_ref().map(|head| digest("head", head)).transpose()?;
+    let head = match &setup.head {
+        Some(head) => Some(digest("head", head)?),
+        None => None,
+    };
     SetupError::within("seats", &setup.seats, 1..=16)?;
     SetupError::within("hours", &setup.hours, 1..=8760)?;
     commands("default", &setup.default)?;
@@ -159,8 +166,10 @@ pub(super) fn start(setup: &Setup) -> Result<State, SetupError> {
             return Err(SetupError::value(format!("zones[{index}]"), message));
         }
     }
-    let free = |seat| SeatState { hosted: hosted.contains(seat), ..SeatState::default() };
-    let seats = players.iter().map(free).collect();
+    let mut seats = Vec::new();
+    for seat in players {
+        seats.push(SeatState { hosted: hosted.contains(seat), ..SeatState::default() });
+    }
     Ok(State {
         match_id,
         terms: Terms {

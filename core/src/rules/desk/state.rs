@@ -215,7 +215,8 @@ impl SeatState {
 
     /// PM-39: returns until when its player is absent, if that is later than this time.
     pub(super) fn absent_beyond(&self, time: DeskTime) -> Option<DeskTime> {
-        self.absent.filter(|until| *until > time)
+        let until = self.absent?;
+        if until > time { Some(until) } else { None }
     }
 }
 
@@ -377,7 +378,13 @@ impl State {
 
     /// Returns the seats for which `is_so` is true, in order.
     pub(super) fn seats_that(&self, is_so: impl Fn(&SeatState) -> bool) -> Vec<Seat> {
-        self.named_seats().filter(|(_, own)| is_so(own)).map(|(seat, _)| seat).collect()
+        let mut seats = Vec::new();
+        for (seat, own) in self.named_seats() {
+            if is_so(own) {
+                seats.push(seat);
+            }
+        }
+        seats
     }
 
     pub(super) fn living(&self) -> impl Iterator<Item = Seat> {
@@ -410,10 +417,16 @@ impl State {
     /// PM-39: returns a deadline that leaves absent seats the hours of a turn after their absence, if they are asked
     /// and have sent no order.
     pub(super) fn after_absences(&self, deadline: DeskTime) -> DeskTime {
-        let awaited = self.seats.iter().filter(|own| matches!(own.asked, Asked::Yes | Asked::Sealed(_)));
         let clock = self.clock.unwrap_or(deadline);
-        let back = awaited.filter_map(|own| own.absent_beyond(clock)).max();
-        back.map_or(deadline, |back| deadline.max(back.after_hours(self.terms.hours)))
+        let mut later = deadline;
+        for own in &self.seats {
+            if matches!(own.asked, Asked::Yes | Asked::Sealed(_))
+                && let Some(back) = own.absent_beyond(clock)
+            {
+                later = later.max(back.after_hours(self.terms.hours));
+            }
+        }
+        later
     }
 
     /// PM-81: what happens now depends on the orders that came, so each of them is shown later.
@@ -435,10 +448,12 @@ impl State {
 
     /// PM-19: returns the order to settle next.
     pub(super) fn next_order(&self) -> Option<(Seat, &OrderHeld)> {
-        self.named_seats().find_map(|(name, seat)| match &seat.asked {
-            Asked::Ordered(order) => Some((name, order)),
-            _ => None,
-        })
+        for (name, seat) in self.named_seats() {
+            if let Asked::Ordered(order) = &seat.asked {
+                return Some((name, order));
+            }
+        }
+        None
     }
 
     // What a host or auditor that folds a desk reads from its state.
@@ -504,13 +519,15 @@ impl State {
     /// Returns branch and entry of the last position.
     #[must_use]
     pub fn stands_on(&self) -> Option<(&BranchName, u64)> {
-        self.stands.last().map(|stand| (&stand.branch, stand.seq))
+        let stand = self.stands.last()?;
+        Some((&stand.branch, stand.seq))
     }
 
     /// Returns branch and entry of the position to which all agreed to go back (PM-20).
     #[must_use]
     pub fn agreed_takeback(&self) -> Option<(&BranchName, u64)> {
-        self.takeback.as_ref().map(|stand| (&stand.branch, stand.seq))
+        let stand = self.takeback.as_ref()?;
+        Some((&stand.branch, stand.seq))
     }
 
     /// Returns the digest of each order that is still to be carried out, in seat order (PM-19).
@@ -581,13 +598,13 @@ impl State {
     /// Returns what is left of a seat's lines of replies; `ahead` are its orders ahead (PM-122).
     #[must_use]
     pub fn lines_left<'a>(&self, seat: Seat, ahead: &'a OrdersAhead) -> Vec<&'a [Reply]> {
-        let held = self.seat(seat).and_then(|own| own.ahead.as_ref()).map(|ahead| ahead.lines.as_slice());
         let mut left: Vec<&[Reply]> = Vec::new();
+        let Some(SeatState { ahead: Some(held), .. }) = self.seat(seat) else { return left };
         for line in ahead.lines() {
             for from in 0..line.len() {
                 let rest = line.get(from..).unwrap_or_default();
                 let digests: Vec<_> = rest.iter().map(ReplyHeld::from).collect();
-                if held.unwrap_or_default().contains(&digests) && !left.contains(&rest) {
+                if held.lines.contains(&digests) && !left.contains(&rest) {
                     left.push(rest);
                 }
             }
@@ -611,21 +628,30 @@ impl State {
     /// with these digits, 8 at least. Without words it is the only offer that waits for the seat (PM-82).
     #[must_use]
     pub fn offer_to_answer(&self, seat: Seat, words: &str) -> Option<Digest> {
-        let is_named = |open: &OpenOffer| match words {
-            "" => !open.agreed.contains(&seat),
-            _ if words.len() < 8 => words == open.nth.to_string(),
-            _ => open.digest.to_string().starts_with(words),
-        };
-        let mut named = self.offers.values().filter(|open| open.asks(seat) && is_named(open));
-        let found = named.next()?.digest;
-        named.next().is_none().then_some(found)
+        let mut named = None;
+        for open in self.offers.values() {
+            let is_named = match words {
+                "" => !open.agreed.contains(&seat),
+                _ if words.len() < 8 => words == open.nth.to_string(),
+                _ => open.digest.to_string().starts_with(words),
+            };
+            if !is_named || !open.asks(seat) {
+                continue;
+            }
+            if named.is_some() {
+                return None;
+            }
+            named = Some(open.digest);
+        }
+        named
     }
 
     /// Returns branch and entry of the position with which a turn began.
     #[must_use]
     pub fn stand_of(&self, turn: u32) -> Option<(&BranchName, u64)> {
         let index = usize::try_from(turn.checked_sub(1)?).ok()?;
-        self.stands.get(index).map(|stand| (&stand.branch, stand.seq))
+        let stand = self.stands.get(index)?;
+        Some((&stand.branch, stand.seq))
     }
 
     /// Returns the highest number of a seat's papers that count (PM-10).
@@ -637,7 +663,7 @@ impl State {
     /// Returns `true` if a seat has a chain of fair dice that no new key has ended.
     #[must_use]
     pub fn has_chain(&self, seat: Seat) -> bool {
-        self.seat(seat).and_then(|seat| seat.dice).is_some_and(|dice| !dice.ended)
+        matches!(self.seat(seat), Some(SeatState { dice: Some(SeatDice { ended: false, .. }), .. }))
     }
 
     /// Returns each seat's part in the rolls of this turn, with fair dice.
@@ -667,7 +693,10 @@ impl State {
 
     /// FD-8: returns `true` if an order of this turn may have this element, or none.
     pub(super) fn is_right_element(&self, seat: Seat, turn: u16, element: Option<&Digest>) -> bool {
-        let dice = self.seat(seat).and_then(|seat| seat.dice).filter(|dice| !dice.ended);
+        let dice = match self.seat(seat) {
+            Some(SeatState { dice: Some(dice), .. }) if !dice.ended => Some(dice),
+            _ => None,
+        };
         match (dice, element) {
             (None, None) => true,
             (Some(SeatDice { known, .. }), Some(element)) if known.index == turn => known.element == *element,
