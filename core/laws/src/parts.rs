@@ -14,7 +14,7 @@ const ENTRIES_OF_REFEREE: usize = 250;
 
 /// The compared parts of an entry as a viewer is shown it.
 #[derive(Debug, PartialEq)]
-struct Shown {
+struct ShownEntry {
     is_concealed: bool,
     is_whole: bool,
     command: String,
@@ -125,7 +125,7 @@ fn shown(
     log: &[Logged<'_>],
     dice: &DicePolicy,
     parts: &[usize],
-) -> Vec<Shown> {
+) -> Vec<ShownEntry> {
     let mut state = start.fork();
     let mut shown = Vec::new();
     let mut rest = log;
@@ -134,7 +134,7 @@ fn shown(
         rest = later;
         let observe = &mut |step: &mut dyn Step| {
             let outcome = step.outcome().to_string();
-            shown.push(Shown {
+            shown.push(ShownEntry {
                 is_concealed: step.concealed(),
                 is_whole: step.wholly_shown(),
                 command: step.command(),

@@ -74,14 +74,12 @@ impl TryFrom<Vec<EnergyId>> for Ids {
     type Error = Malformed;
 
     fn try_from(given: Vec<EnergyId>) -> Result<Self, Malformed> {
-        let mut ids = None;
-        if let [first, others @ ..] = given.as_slice() {
-            ids = Some(Self::one(*first));
-            for id in others {
-                ids = ids.and_then(|ids| ids.with(*id));
-            }
+        match *given.as_slice() {
+            [one] => Ok(Self { ids: [one; 3], count: 1 }),
+            [one, two] => Ok(Self { ids: [one, two, one], count: 2 }),
+            [one, two, three] => Ok(Self { ids: [one, two, three], count: 3 }),
+            _ => Err(Malformed::expected("one to three energies", &given.len().to_string())),
         }
-        ids.ok_or_else(|| Malformed::expected("one to three energies", &given.len().to_string()))
     }
 }
 

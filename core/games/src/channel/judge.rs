@@ -110,14 +110,14 @@ fn plan_take(state: &State, player: &Player, row: i32, ids: &[EnergyId]) -> Resu
     let first_id = ids.first().ok_or(Rejection::NotOneFlow)?;
     let first = state.find_in_maya(*first_id).ok_or(Rejection::NotOneFlow)?;
     let column = first.0.column;
-    let mut places = [first; 3];
-    for (place, id) in places.iter_mut().zip(ids) {
-        *place = state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?;
-        if place.0.column != column {
+    let mut found = [first; 3];
+    for (slot, id) in found.iter_mut().zip(ids) {
+        *slot = state.find_in_maya(*id).ok_or(Rejection::NotOneFlow)?;
+        if slot.0.column != column {
             return Err(Rejection::NotOneFlow);
         }
     }
-    let chosen = places.get(..ids.len()).ok_or(Rejection::NotOneFlow)?;
+    let chosen = found.get(..ids.len()).ok_or(Rejection::NotOneFlow)?;
     for (index, (_, energy)) in chosen.iter().enumerate() {
         for (_, earlier) in chosen.iter().take(index) {
             if earlier.color == energy.color {
