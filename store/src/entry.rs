@@ -133,13 +133,20 @@ impl From<Vec<NewEntry>> for NewEntries {
 /// An entry's encoding. It borrows, so that scanning a log copies each command only once. The field order is the
 /// format.
 #[derive(Serialize, Deserialize)]
-struct EntryBytes<'a> {
-    seq: u64,
+pub(crate) struct EntryBytes<'a> {
+    pub(crate) seq: u64,
     seat: Seat,
     #[serde(serialize_with = "at_once")]
     command: &'a [u8],
     recorded_at_ms: i64,
-    idempotency_key: Option<&'a str>,
+    pub(crate) idempotency_key: Option<&'a str>,
+}
+
+impl<'a> EntryBytes<'a> {
+    /// Reads an entry's bytes without requiring their one encoding; `None` if they are none of an entry.
+    pub(crate) fn read(entry: &'a [u8]) -> Option<Self> {
+        postcard::from_bytes(entry).ok()
+    }
 }
 
 impl Entry {

@@ -19,7 +19,11 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&BackupPart<'_>) -> Result<(), Resc
 /// Each match is followed by its branches, parents first, and each branch by its own entries.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BackupPart<'a> {
-    Match(BackupMatch<'a>),
+    Match {
+        name: MatchName,
+        branches: u64,
+        genesis: &'a [u8],
+    },
     Branch(BackupBranch),
     /// The next encoded entries of the branch.
     Entries(#[serde(borrow)] Vec<&'a [u8]>),
@@ -29,13 +33,6 @@ pub(crate) enum BackupPart<'a> {
     Module(Digest),
     /// A note on the match (SV-61). Notes follow the branches of their match.
     Note(Note),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BackupMatch<'a> {
-    pub(crate) name: MatchName,
-    pub(crate) branches: u64,
-    pub(crate) genesis: &'a [u8],
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +67,7 @@ pub struct Totals {
 impl Totals {
     pub(crate) fn count(&mut self, part: &BackupPart<'_>) {
         match part {
-            BackupPart::Match(_) => self.matches += 1,
+            BackupPart::Match { .. } => self.matches += 1,
             BackupPart::Branch(_) => self.branches += 1,
             BackupPart::Entries(entries) => self.entries += entries.len() as u64,
             BackupPart::End(_) | BackupPart::Module(_) | BackupPart::Note(_) => {}

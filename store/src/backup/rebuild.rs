@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::Digest;
 
 use super::error::RescueError;
-use super::part::{BackupBranch, BackupMatch, BackupPart, Totals};
+use super::part::{BackupBranch, BackupPart, Totals};
 use crate::ancestry::Ancestry;
 use crate::chain::{self, Linker};
 use crate::engine::{Append, Engine, NewBranch, NewMatch};
@@ -72,7 +72,7 @@ impl<'a> Rebuild<'a> {
     /// Adds the next part. Returns the totals once the part is the end.
     pub(crate) fn take(&mut self, part: &BackupPart<'_>) -> Result<Option<Totals>, RescueError> {
         match part {
-            BackupPart::Match(part) => self.begin_match(part)?,
+            BackupPart::Match { name, branches, genesis } => self.begin_match(name, *branches, genesis)?,
             BackupPart::Branch(part) => self.begin_branch(part)?,
             BackupPart::Entries(entries) => self.take_entries(entries)?,
             BackupPart::Module(module) => self.take_module(*module)?,
@@ -106,15 +106,17 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    fn begin_match(&mut self, part: &BackupMatch<'_>) -> Result<(), RescueError> {
+    fn begin_match(&mut self, name: &MatchName, branches: u64, genesis: &[u8]) -> Result<(), RescueError> {
         self.end_match()?;
-        let genesis = Genesis::decode(part.genesis);
-        let genesis = genesis.map_err(|error| RescueError::damaged(format!("a genesis: {error}")))?;
-        check_size("a genesis", part.genesis.len(), GENESIS_BYTES_MAX)?;
+        let decoded = match Genesis::decode(genesis) {
+            Ok(decoded) => decoded,
+            Err(error) => return Err(RescueError::damaged(format!("a genesis: {error}"))),
+        };
+        check_size("a genesis", genesis.len(), GENESIS_BYTES_MAX)?;
         self.current = Some(CurrentMatch {
-            name: part.name.clone(),
-            genesis,
-            branches_left: part.branches,
+            name: name.clone(),
+            genesis: decoded,
+            branches_left: branches,
             is_created: false,
             branch: None,
             names: Vec::new(),

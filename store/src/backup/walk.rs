@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turnfold_core::Digest;
 
 use super::error::RescueError;
-use super::part::{BackupBranch, BackupMatch, BackupPart, Sink, Totals, send_entries};
+use super::part::{BackupBranch, BackupPart, Sink, Totals, send_entries};
 use crate::ancestry::Ancestry;
 use crate::engine::EngineReader;
 use crate::error::StoreError;
@@ -50,7 +50,7 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
     sort_parents_first(&mut branches);
     let name = name.clone();
     let count = branches.len() as u64;
-    sink(&BackupPart::Match(BackupMatch { name, branches: count, genesis: &found_match.genesis }))?;
+    sink(&BackupPart::Match { name, branches: count, genesis: &found_match.genesis })?;
     if let Some(module) = found_match.module {
         sink(&BackupPart::Module(module))?;
     }

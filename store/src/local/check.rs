@@ -19,8 +19,14 @@ use crate::reader::store_report::{Damage, StoreCheck};
 /// Audits all records. The caller must keep matches and branches from being deleted during the audit.
 pub(crate) fn check(records: &Records, observe: &mut dyn FnMut(Totals)) -> Result<StoreCheck, StoreError> {
     let StoreRecord { next_id, entries, .. } = records.store_record()?;
-    let owners = Owners { next_id, ..Owners::default() };
-    let mut check = Check { records, sound: Totals::default(), damage: Vec::new(), owners };
+    let mut check = Check {
+        records,
+        sound: Totals::default(),
+        damage: Vec::new(),
+        matches: BTreeSet::new(),
+        branches: BTreeSet::new(),
+        next_id,
+    };
     // The journal is compared with its index meanwhile, because that takes a fifth of the time.
     let mut damage = Vec::new();
     thread::scope(|scope| {
@@ -45,7 +51,11 @@ struct Check<'a> {
     records: &'a Records,
     sound: Totals,
     damage: Vec<Damage>,
-    owners: Owners,
+    /// The ids of the matches and branches that were found.
+    matches: BTreeSet<u64>,
+    branches: BTreeSet<u64>,
+    /// The next id when the audit began. Matches and branches with this id or a higher one are newer than the lists.
+    next_id: u64,
 }
 
 impl Check<'_> {
@@ -70,10 +80,10 @@ impl Check<'_> {
     fn one_match(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let name = match_name_in(key)?;
         let found_match = read_match(name.clone(), key, value)?;
-        self.owners.matches.insert(found_match.number());
+        self.matches.insert(found_match.number());
         for stored in self.records.readable_branches(&found_match)? {
             if let Ok(branch) = stored.read(&found_match) {
-                self.owners.branches.insert(branch.id);
+                self.branches.insert(branch.id);
             }
         }
         let damage_before = self.damage.len();
@@ -157,7 +167,7 @@ impl Check<'_> {
     }
 
     fn strays(&mut self) -> Result<(), StoreError> {
-        let orphans = match orphans(self.records, &self.owners) {
+        let orphans = match self.orphans() {
             Ok(orphans) => orphans,
             Err(error) => return self.note(Err(error)),
         };
@@ -177,46 +187,30 @@ impl Check<'_> {
         }
         found
     }
-}
 
-#[derive(Debug, Default)]
-struct Owners {
-    matches: BTreeSet<u64>,
-    branches: BTreeSet<u64>,
-    /// The next id when the audit began. Matches and branches with this id or a higher one are newer than the lists.
-    next_id: u64,
-}
-
-#[derive(Debug)]
-struct Orphans {
-    first_key: Vec<u8>,
-    count: u64,
-}
-
-/// Finds all records that belong to no match and no branch, by the reason.
-///
-/// No other audit sees them, because nothing refers to them. A store that only this crate ever wrote to has none.
-fn orphans(records: &Records, owners: &Owners) -> Result<BTreeMap<String, Orphans>, StoreError> {
-    let mut orphans: BTreeMap<(Option<u64>, String), Orphans> = BTreeMap::new();
-    for record in records.scan(vec![0]..vec![u8::MAX]) {
-        let (key, _) = record?;
-        if let Some(reason) = owners.reason_against(&key) {
-            let id = key::id_of(&key);
-            orphans.entry((id, reason)).or_insert(Orphans { first_key: key, count: 0 }).count += 1;
+    /// Finds all records that belong to no match and no branch, by the reason.
+    ///
+    /// No other audit sees them, because nothing refers to them. A store that only this crate ever wrote to has none.
+    fn orphans(&self) -> Result<BTreeMap<String, Orphans>, StoreError> {
+        let mut orphans: BTreeMap<(Option<u64>, String), Orphans> = BTreeMap::new();
+        for record in self.records.scan(vec![0]..vec![u8::MAX]) {
+            let (key, _) = record?;
+            if let Some(reason) = self.reason_against(&key) {
+                let id = key::id_of(&key);
+                orphans.entry((id, reason)).or_insert(Orphans { first_key: key, count: 0 }).count += 1;
+            }
         }
-    }
-    // Records of matches and branches that were created during the audit are no orphans.
-    let created = owners.next_id..records.store_record()?.next_id;
-    let mut by_reason = BTreeMap::new();
-    for ((id, reason), found) in orphans {
-        if !id.is_some_and(|id| created.contains(&id)) {
-            by_reason.insert(reason, found);
+        // Records of matches and branches that were created during the audit are no orphans.
+        let created = self.next_id..self.records.store_record()?.next_id;
+        let mut by_reason = BTreeMap::new();
+        for ((id, reason), found) in orphans {
+            if !id.is_some_and(|id| created.contains(&id)) {
+                by_reason.insert(reason, found);
+            }
         }
+        Ok(by_reason)
     }
-    Ok(by_reason)
-}
 
-impl Owners {
     fn reason_against(&self, key: &[u8]) -> Option<String> {
         let (owner, ids) = match key.first() {
             Some(b's') if key == key::STORE => return None,
@@ -232,4 +226,10 @@ impl Owners {
         let Some(id) = key::id_of(key) else { return Some(format!("it names no {owner}")) };
         (!ids.contains(&id)).then(|| format!("there is no {owner} with the id {id}"))
     }
+}
+
+#[derive(Debug)]
+struct Orphans {
+    first_key: Vec<u8>,
+    count: u64,
 }

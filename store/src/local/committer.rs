@@ -48,14 +48,10 @@ struct Answer {
     give: Box<dyn FnOnce(Result<(), StoreError>)>,
 }
 
+/// Both are `None` once the committer has stopped.
 pub(crate) struct Committer {
-    /// `None` once the committer has stopped.
-    running: Option<Running>,
-}
-
-struct Running {
-    sender: SyncSender<Request>,
-    thread: JoinHandle<Result<(), StoreError>>,
+    sender: Option<SyncSender<Request>>,
+    thread: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
 impl Committer {
@@ -64,7 +60,7 @@ impl Committer {
         let ledger = Ledger::new(records, record);
         let thread = std::thread::Builder::new().name("turnfold committer".to_owned());
         match thread.spawn(move || run(ledger, &requests)) {
-            Ok(thread) => Ok(Self { running: Some(Running { sender, thread }) }),
+            Ok(thread) => Ok(Self { sender: Some(sender), thread: Some(thread) }),
             Err(source) => Err(StoreError::Io { action: "start the committer".to_owned(), source }),
         }
     }
@@ -90,29 +86,34 @@ impl Committer {
         then: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) {
         let stage = Box::new(move |begun: Result<(&mut Ledger, &mut Staged), StoreError>| {
-            let result = begun.and_then(|(ledger, staged)| stage(ledger, staged));
+            let result = match begun {
+                Ok((ledger, staged)) => stage(ledger, staged),
+                Err(error) => Err(error),
+            };
             let is_error = result.is_err();
-            let give = move |committed: Result<(), StoreError>| match (result, committed) {
+            let give = Box::new(move |committed: Result<(), StoreError>| match (result, committed) {
                 (Ok(_), Err(error)) => then(Err(error)),
                 (result, _) => then(result),
-            };
-            Answer { is_error, give: Box::new(give) }
+            });
+            Answer { is_error, give }
         });
         let request = Request { sharing, stage };
-        let refused = match &self.running {
-            Some(running) => running.sender.send(request).err().map(|SendError(request)| request),
-            None => Some(request),
+        let sent = match &self.sender {
+            Some(sender) => sender.send(request),
+            None => Err(SendError(request)),
         };
-        if let Some(Request { stage, .. }) = refused {
+        if let Err(SendError(Request { stage, .. })) = sent {
             (stage(Err(ended())).give)(Ok(()));
         }
     }
 
     pub(crate) fn stop(&mut self) -> Result<(), StoreError> {
-        let Some(Running { sender, thread }) = self.running.take() else { return Ok(()) };
-        drop(sender);
-        let ended = thread.join();
-        ended.unwrap_or_else(|_| Err(StoreError::Failed { reason: "its committer panicked".to_owned() }))
+        drop(self.sender.take());
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        match thread.join() {
+            Ok(ended) => ended,
+            Err(_) => Err(StoreError::Failed { reason: "its committer panicked".to_owned() }),
+        }
     }
 }
 

@@ -15,13 +15,6 @@ const FORMAT_DRAFT: &str = "FORMAT.new";
 const MODULES_DIR: &str = "modules";
 const FORMAT: &str = "turnfold store 4\n";
 
-pub(crate) struct HeldDir {
-    pub(crate) lock: Lock,
-    /// Whether the directory is a store. If not, it has no file FORMAT, because it is new or its creation was
-    /// interrupted.
-    pub(crate) is_complete: bool,
-}
-
 /// Takes the locks of an existing store, and finishes an interrupted compaction.
 pub(crate) fn hold_existing(dir: &Path) -> Result<(Locks, Places), StoreError> {
     require_store(dir)?;
@@ -59,7 +52,7 @@ fn is_there(dir: &Path) -> Result<bool, StoreError> {
     }
 }
 
-pub(crate) fn hold_or_create(dir: &Path) -> Result<HeldDir, StoreError> {
+pub(crate) fn hold_or_create(dir: &Path) -> Result<Lock, StoreError> {
     if !is_there(dir)? {
         files::create_dir(dir).map_err(|error| StoreError::in_dir(dir, "create", dir, error))?;
     }
@@ -72,9 +65,7 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<HeldDir, StoreError> {
             }
         }
     }
-    let lock = Lock::take(dir)?;
-    // Another process may have completed the store before this one got the lock.
-    Ok(HeldDir { lock, is_complete: has_format(dir)? })
+    Lock::take(dir)
 }
 
 /// Creates an empty journal in a directory that is to become a store. It replaces a journal whose creation was
@@ -128,7 +119,7 @@ pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
 
 /// Returns `true` if the directory's file FORMAT names the current format, `false` without that file. Any other content
 /// is an error.
-fn has_format(dir: &Path) -> Result<bool, StoreError> {
+pub(crate) fn has_format(dir: &Path) -> Result<bool, StoreError> {
     let path = dir.join(FORMAT_FILE);
     let found = match read_at_most(&path, 64) {
         Ok(bytes) => bytes,

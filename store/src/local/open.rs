@@ -122,14 +122,16 @@ pub(crate) fn open_or_create(
     observe: OnBuilding<'_>,
 ) -> Result<Local, StoreError> {
     require_clock()?;
-    let held = format::hold_or_create(dir)?;
-    if !held.is_complete {
+    let lock = format::hold_or_create(dir)?;
+    // Another process may have completed the store before this one got the lock.
+    let is_complete = format::has_format(dir)?;
+    if !is_complete {
         format::create_journal(dir)?;
     }
-    let opened = format::hold(dir, held.lock)
-        .and_then(|(locks, places)| open_disk(&places, locks, head_bytes, observe));
+    let opened =
+        format::hold(dir, lock).and_then(|(locks, places)| open_disk(&places, locks, head_bytes, observe));
     let opened = opened.map_err(StoreError::unopened)?;
-    if !held.is_complete {
+    if !is_complete {
         format::complete(dir)?;
     }
     Local::start(Box::new(opened), Some(Snapshots::of(dir)))

@@ -101,11 +101,8 @@ pub(crate) struct GrantRecord {
     pub(crate) grant: Grant,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MatchGrantRecord {
-    /// The player's seat that the grant is for; `None` for other roles.
-    pub(crate) seat: Option<Seat>,
-}
+/// The record that lists a grant of a match: the player's seat that the grant is for; `None` for other roles.
+pub(crate) type MatchGrantRecord = Option<Seat>;
 
 pub(crate) fn with_check(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     let check = check(key, &body);

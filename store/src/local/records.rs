@@ -310,7 +310,7 @@ impl Records {
             let hash =
                 hash.ok_or_else(|| StoreError::damaged("the list of its grants has another record"))?;
             let what = format!("the record that lists the grant `{}`", GrantId::of(&hash));
-            let MatchGrantRecord { seat } = record::read(&what, &key, &value)?;
+            let seat: MatchGrantRecord = record::read(&what, &key, &value)?;
             Ok((hash, seat))
         })
     }

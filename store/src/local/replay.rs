@@ -5,10 +5,10 @@ use serde::de::DeserializeOwned;
 use turnfold_core::Digest;
 
 use crate::chain;
-use crate::entry::{Seq, encode};
+use crate::entry::{EntryBytes, Seq, encode};
 use crate::grant::Grant;
 use crate::local::backend::{BackendError, StoredRecord};
-use crate::local::journal::commit::{EntryHead, Op, Point};
+use crate::local::journal::commit::{Op, Point};
 use crate::local::journal::{commit, damaged};
 use crate::local::record::{
     BranchRecord, GrantRecord, IdempotencyRecord, MatchGrantRecord, MatchRecord, StoreRecord,
@@ -234,8 +234,8 @@ fn create_branch(
 }
 
 fn append(target: &mut dyn ReplayTarget, branch: u64, link: Digest, entries: &[&[u8]]) -> Done {
-    let first = entries.first().and_then(|entry| EntryHead::read(entry));
-    let Some(EntryHead { seq: first, .. }) = first else {
+    let first = entries.first().and_then(|entry| EntryBytes::read(entry));
+    let Some(EntryBytes { seq: first, .. }) = first else {
         return Err(ReplayStop::Misfit(Misfit::Unreadable));
     };
     let last = first.saturating_add(entries.len() as u64 - 1);
@@ -249,7 +249,7 @@ fn append(target: &mut dyn ReplayTarget, branch: u64, link: Digest, entries: &[&
     target.append(branch, before, after, entries);
     let mut keyed: Option<(&str, IdempotencyRecord)> = None;
     for entry in entries {
-        let Some(EntryHead { seq, idempotency_key, .. }) = EntryHead::read(entry) else {
+        let Some(EntryBytes { seq, idempotency_key, .. }) = EntryBytes::read(entry) else {
             return Err(ReplayStop::Misfit(Misfit::Unreadable));
         };
         match (&mut keyed, idempotency_key) {
@@ -362,7 +362,7 @@ fn remove_branch(
 
 fn set_grant(target: &mut dyn ReplayTarget, hash: &Digest, grant: Grant) -> Done {
     let found_match = require_match(target, &grant.match_name, None)?;
-    let listed = MatchGrantRecord { seat: grant.kind.seat() };
+    let listed: MatchGrantRecord = grant.kind.seat();
     target.put(key::of_match_grant(found_match.id, hash), Some(encode(&listed)));
     target.put(key::of_grant(hash), Some(encode(&GrantRecord { match_id: found_match.id, grant })));
     Ok(())

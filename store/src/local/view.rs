@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::entry::{Seq, encode};
+use crate::entry::{EntryBytes, Seq, encode};
 use crate::local::backend::{Backend, BackendError, StoredRecord};
 use crate::local::files::read_at;
 use crate::local::index::behind;
-use crate::local::journal::commit::{EntryHead, Op, Point, Salt};
+use crate::local::journal::commit::{Op, Point, Salt};
 use crate::local::journal::{CommitPlace, Image, commit, damaged, read_next_to_writer, segment};
 use crate::local::lock::Locks;
 use crate::local::open::open_skipped;
@@ -170,7 +170,7 @@ impl MemoryRecords {
             if let Ok(Op::Append { branch: found, link, entries }) = op
                 && found == branch
                 && let Some(entry) = entries.first()
-                && EntryHead::read(entry).is_some_and(|entry| entry.seq == first)
+                && EntryBytes::read(entry).is_some_and(|entry| entry.seq == first)
             {
                 return Ok(use_them(PageBody { version: VERSION, link, records: entries }));
             }
@@ -189,7 +189,7 @@ impl MemoryRecords {
         for (first, at) in self.pages.get(&branch).into_iter().flatten() {
             self.entries(branch, *first, *at, |page| {
                 for entry in page.records {
-                    let Some(EntryHead { seq, idempotency_key: Some(key), .. }) = EntryHead::read(entry)
+                    let Some(EntryBytes { seq, idempotency_key: Some(key), .. }) = EntryBytes::read(entry)
                     else {
                         continue;
                     };

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
-use turnfold_core::{Digest, Seat};
+use turnfold_core::Digest;
 
 use crate::entry::Seq;
 use crate::grant::Grant;
@@ -193,22 +193,6 @@ pub(crate) enum Op<'a> {
         match_name: MatchName,
         id: NoteId,
     },
-}
-
-/// The parts of an entry that the store needs. The field order is that of entries.
-#[derive(Deserialize)]
-pub(crate) struct EntryHead<'a> {
-    pub(crate) seq: Seq,
-    _seat: Seat,
-    _command: &'a [u8],
-    _recorded_at_ms: i64,
-    pub(crate) idempotency_key: Option<&'a str>,
-}
-
-impl<'a> EntryHead<'a> {
-    pub(crate) fn read(entry: &'a [u8]) -> Option<Self> {
-        postcard::from_bytes(entry).ok()
-    }
 }
 
 /// Reads the operations of a commit's body in order. It ends with one `Err(())` where the version or an operation

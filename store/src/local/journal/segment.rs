@@ -199,27 +199,32 @@ pub(crate) struct Appending {
     journal: PathBuf,
     salt: Salt,
     packing: Packing,
-    /// `None` if the journal has no segment.
-    last: Option<LastSegment>,
-    pub(crate) end: Point,
-}
-
-struct LastSegment {
-    file: File,
+    /// The last segment; `None` if the next pack begins a new one.
+    last: Option<File>,
     path: PathBuf,
     bytes: u64,
-    is_full: bool,
+    pub(crate) end: Point,
 }
 
 impl Appending {
     pub(crate) fn of(journal: &Path, salt: Salt, last: Option<&Segment>) -> Result<Self, BackendError> {
-        let packing = Packing::new(&salt);
-        let mut appending =
-            Self { journal: journal.to_owned(), salt, packing, last: None, end: Point::start(&salt) };
+        let mut appending = Self {
+            journal: journal.to_owned(),
+            salt,
+            packing: Packing::new(&salt),
+            last: None,
+            path: PathBuf::new(),
+            bytes: 0,
+            end: Point::start(&salt),
+        };
         if let Some(Segment { path, end, bytes, is_full, .. }) = last {
             let file = BackendError::on(path, "open", File::options().write(true).open(path))?;
-            appending.last = Some(LastSegment { file, path: path.clone(), bytes: *bytes, is_full: *is_full });
             appending.end = *end;
+            if !is_full {
+                appending.last = Some(file);
+                appending.path.clone_from(path);
+                appending.bytes = *bytes;
+            }
         }
         Ok(appending)
     }
@@ -230,37 +235,35 @@ impl Appending {
         if bodies.is_empty() {
             return Ok(());
         }
-        let first = self.end.number + 1;
-        let is_new = self.last.as_ref().is_none_or(|last| last.is_full);
+        let is_new = self.last.is_none();
         if is_new {
-            let path = self.journal.join(name(first));
-            let file = BackendError::on(
-                &path,
-                "create",
-                files::options().write(true).create(true).truncate(true).open(&path),
-            )?;
-            self.last = Some(LastSegment { file, path, bytes: 0, is_full: false });
+            self.path = self.journal.join(name(self.end.number + 1));
+            self.bytes = 0;
+            let created = files::options().write(true).create(true).truncate(true).open(&self.path);
+            self.last = Some(BackendError::on(&self.path, "create", created)?);
         }
-        let Some(LastSegment { file, path, bytes: length, is_full }) = &mut self.last else { return Ok(()) };
+        let Some(file) = &self.last else { return Ok(()) };
         let before: u64 = bodies.iter().map(|body| body.len() as u64).sum();
-        let ends = *length + before >= SEGMENT_BYTES;
+        let ends = self.bytes + before >= SEGMENT_BYTES;
         let Some((pack, end)) = self.packing.encode(self.end, bodies, ends) else {
             let source = io::Error::from(io::ErrorKind::FileTooLarge);
             return Err(BackendError::Io { action: "write so large a commit".to_owned(), source });
         };
         let bytes = if is_new { [&header(&self.salt)[..], &pack].concat() } else { pack };
-        let at = usize::try_from(*length).unwrap_or(usize::MAX);
+        let at = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         // Cuts off what a torn write left behind the end.
-        let written = file.set_len(*length).and_then(|()| write_at(file, at, &bytes));
+        let written = file.set_len(self.bytes).and_then(|()| write_at(file, at, &bytes));
         if let Err(source) = written {
             // An error is ignored, because half a pack only takes space.
-            let _ = file.set_len(*length);
-            return BackendError::on(path, "write", Err(source));
+            let _ = file.set_len(self.bytes);
+            return BackendError::on(&self.path, "write", Err(source));
         }
         let synced = file.sync_data().and_then(|()| if is_new { sync_dir(&self.journal) } else { Ok(()) });
         synced.map_err(|source| BackendError::Unsynced { source })?;
-        *length += bytes.len() as u64;
-        *is_full = ends;
+        self.bytes += bytes.len() as u64;
+        if ends {
+            self.last = None;
+        }
         self.end = end;
         Ok(())
     }
