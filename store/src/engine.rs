@@ -74,12 +74,15 @@ pub(crate) trait EngineReader: Send + Sync {
 
     /// Returns the head of each branch, in the order of `branches`; `None` for a branch that was deleted or renamed.
     fn heads(&self, branches: &[NamedBranch]) -> Result<Vec<Option<Seq>>, StoreError> {
-        let head = |named: &NamedBranch| match self.found_branch(&named.match_name, &named.branch) {
-            Ok(branch) => Ok((BranchId::of(&branch) == named.id).then_some(branch.head.seq)),
-            Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => Ok(None),
-            Err(error) => Err(error),
-        };
-        branches.iter().map(head).collect()
+        let mut heads = Vec::with_capacity(branches.len());
+        for named in branches {
+            heads.push(match self.found_branch(&named.match_name, &named.branch) {
+                Ok(branch) if BranchId::of(&branch) == named.id => Some(branch.head.seq),
+                Ok(_) | Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => None,
+                Err(error) => return Err(error),
+            });
+        }
+        Ok(heads)
     }
 
     /// Returns all branches of a match, with their heads as of one moment.
@@ -118,8 +121,13 @@ pub(crate) trait EngineReader: Send + Sync {
     fn find_grant(&self, hash: &Digest) -> Result<Option<Grant>, StoreError>;
 
     fn find_grants(&self, hashes: &[Digest]) -> Result<Vec<(Digest, Grant)>, StoreError> {
-        let found = |hash: &Digest| Ok(self.find_grant(hash)?.map(|grant| (*hash, grant)));
-        hashes.iter().filter_map(|hash| found(hash).transpose()).collect()
+        let mut found = Vec::new();
+        for hash in hashes {
+            if let Some(grant) = self.find_grant(hash)? {
+                found.push((*hash, grant));
+            }
+        }
+        Ok(found)
     }
 
     fn grants_of(&self, match_name: &MatchName) -> Result<Vec<(Digest, Grant)>, StoreError>;

@@ -5,5 +5,6 @@ mod kind;
 mod store;
 pub(crate) mod text;
 
+pub(crate) use context::Placed;
 pub use kind::ErrorKind;
 pub use store::StoreError;

@@ -137,9 +137,10 @@ impl Genesis {
     /// # Errors
     /// Returns [`DecodeError`] if they are not exactly what [`encode`](Self::encode) writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let unreadable = |reason: &dyn ToString| DecodeError::Unreadable(reason.to_string());
-        let read = postcard::take_from_bytes::<GenesisBytes<'_>>(bytes);
-        let (front, rest) = read.map_err(|error| unreadable(&error))?;
+        let (front, rest) = match postcard::take_from_bytes::<GenesisBytes<'_>>(bytes) {
+            Ok(read) => read,
+            Err(error) => return Err(DecodeError::Unreadable(error.to_string())),
+        };
         let mut genesis = Self {
             format: front.format,
             ruleset: front.ruleset.to_owned(),
@@ -157,7 +158,10 @@ impl Genesis {
             let Provenance { module, origins } = decode_exactly(rest)?;
             let origins_min = usize::from(module.is_none());
             if !(origins_min..=Self::ORIGINS_MAX).contains(&origins.len()) {
-                return Err(unreadable(&format!("expected {origins_min} to {} origins", Self::ORIGINS_MAX)));
+                return Err(DecodeError::Unreadable(format!(
+                    "expected {origins_min} to {} origins",
+                    Self::ORIGINS_MAX
+                )));
             }
             (genesis.module, genesis.origins) = (module, origins);
         } else if !rest.is_empty() {
@@ -237,8 +241,12 @@ impl OriginCheck {
     /// Returns the first origin that did not have these entries.
     #[must_use]
     pub fn first_wrong(&self) -> Option<Origin> {
-        let is_wrong = |(link, origin): &&(Digest, Origin)| self.seq < origin.head || *link != origin.link;
-        self.chains.iter().find(is_wrong).map(|(_, origin)| *origin)
+        for (link, origin) in &self.chains {
+            if self.seq < origin.head || *link != origin.link {
+                return Some(*origin);
+            }
+        }
+        None
     }
 }
 

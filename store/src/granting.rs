@@ -60,10 +60,13 @@ pub(crate) fn require_host_left(
     now_ms: i64,
 ) -> Result<(), StoreError> {
     // A match keeps one live host grant, because only a host can give others access.
-    let is_live_host = |grant: &Grant| grant.kind == GrantKind::Host && grant.is_live(now_ms);
-    let has_another = || grants.into_iter().any(|(other, grant)| other != *hash && is_live_host(&grant));
-    if !is_live_host(grant) || has_another() {
+    if grant.kind != GrantKind::Host || !grant.is_live(now_ms) {
         return Ok(());
+    }
+    for (other, grant) in grants {
+        if other != *hash && grant.kind == GrantKind::Host && grant.is_live(now_ms) {
+            return Ok(());
+        }
     }
     Err(StoreError::LastHost { match_name: match_name.clone(), id: GrantId::of(hash) })
 }

@@ -71,9 +71,14 @@ impl NoteText {
 const NOTE_MAX: usize = 500;
 
 fn is_note(text: &str) -> bool {
-    let is_visible = |sign: char| !is_unseen(sign) && !sign.is_whitespace();
-    let is_allowed = |sign: char| sign == '\n' || !(sign.is_control() || is_unseen(sign));
-    text.chars().count() <= NOTE_MAX && text.chars().all(is_allowed) && text.chars().any(is_visible)
+    let mut has_visible = false;
+    for sign in text.chars() {
+        if sign != '\n' && (sign.is_control() || is_unseen(sign)) {
+            return false;
+        }
+        has_visible |= is_visible(sign);
+    }
+    has_visible && text.chars().count() <= NOTE_MAX
 }
 
 const PLAYER_NAME_MAX: usize = 32;
@@ -83,8 +88,8 @@ const NOT_PLAYERS: [&str; 4] = ["host", "spectator", "admin", "turnfold"];
 
 fn is_player_name(text: &str) -> bool {
     let is_spaced = text.split(' ').all(|word| !word.is_empty());
-    let is_visible = |sign: char| sign == ' ' || (!is_unseen(sign) && !sign.is_whitespace());
-    if !is_spaced || text.chars().count() > PLAYER_NAME_MAX || !text.chars().all(is_visible) {
+    let is_plain = text.chars().all(|sign| sign == ' ' || is_visible(sign));
+    if !is_spaced || !is_plain || text.chars().count() > PLAYER_NAME_MAX {
         return false;
     }
     let compared = compared(text);
@@ -92,6 +97,10 @@ fn is_player_name(text: &str) -> bool {
     let begins_with_mark = text.chars().next().is_none_or(is_combining_mark);
     let is_seat = compared.parse::<Seat>().is_ok() || NOT_PLAYERS.contains(&compared.as_str());
     !begins_with_mark && !is_seat && !compared.is_empty()
+}
+
+fn is_visible(sign: char) -> bool {
+    !is_unseen(sign) && !sign.is_whitespace()
 }
 
 /// Returns `true` for characters that are invisible, or that change how the text around them is shown. Joiners and
@@ -110,8 +119,10 @@ fn is_unseen(sign: char) -> bool {
 /// Returns the form of a name that is compared with others: without case, spaces, joiners and variation selectors, in
 /// one Unicode normalization.
 pub(crate) fn compared(name: &str) -> String {
-    let is_joiner = |sign: &char| matches!(u32::from(*sign), 0x200c..=0x200d | 0xfe00..=0xfe0f);
-    let plain = name.nfkc().filter(|sign| !is_joiner(sign) && !sign.is_whitespace());
+    let plain = name.nfkc().filter(|sign| {
+        let is_joiner = matches!(u32::from(*sign), 0x200c..=0x200d | 0xfe00..=0xfe0f);
+        !is_joiner && !sign.is_whitespace()
+    });
     plain.flat_map(char::to_lowercase).nfkc().collect()
 }
 

@@ -84,7 +84,7 @@ impl RescueError {
         Self::DamagedBackup { match_name: None, branch: None, seq: None, reason: reason.into() }
     }
 
-    pub(crate) fn io(action: &str, path: &Path, source: io::Error) -> Self {
-        Self::Io { action: format!("{action} `{}`", path.display()), source }
+    pub(crate) fn on<T>(path: &Path, action: &str, done: io::Result<T>) -> Result<T, Self> {
+        done.map_err(|source| Self::Io { action: format!("{action} `{}`", path.display()), source })
     }
 }

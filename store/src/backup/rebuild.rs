@@ -270,12 +270,11 @@ fn append(
     idempotency_key: Option<&IdempotencyKey>,
 ) -> Result<Seq, RescueError> {
     let head = branch.appended + entries.len() as u64;
-    let new = |entry: Entry| NewEntry {
-        seat: entry.seat,
-        command: entry.command,
-        recorded_at_ms: entry.recorded_at_ms,
-    };
-    let entries: PackedEntries = entries.into_iter().map(new).collect();
+    let mut packed = PackedEntries::default();
+    for Entry { seat, command, recorded_at_ms, .. } in entries {
+        packed.push(&NewEntry { seat, command, recorded_at_ms });
+    }
+    let entries = packed;
     entries.check_sizes()?;
     if !*is_created {
         *is_created = true;

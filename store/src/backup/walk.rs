@@ -72,9 +72,11 @@ fn walk_match(engine: &dyn EngineReader, name: &MatchName, sink: Sink<'_>) -> Re
 
 pub(crate) fn sort_parents_first(branches: &mut [Branch]) {
     let depths = depths(branches);
-    let depth = |branch: &Branch| depths.get(&branch.found.id).copied().unwrap_or(usize::MAX);
-    // The name comes second, so that every engine lists the same branches in the same order.
-    branches.sort_by_cached_key(|branch| (depth(branch), branch.found.name.clone()));
+    branches.sort_by_cached_key(|branch| {
+        let depth = depths.get(&branch.found.id).copied().unwrap_or(usize::MAX);
+        // The name comes second, so that every engine lists the same branches in the same order.
+        (depth, branch.found.name.clone())
+    });
 }
 
 fn depths(branches: &[Branch]) -> BTreeMap<u64, usize> {

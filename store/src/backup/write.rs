@@ -1,6 +1,6 @@
 //! Writes everything in a store as one stream.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use super::error::RescueError;
 use super::frame::FrameWriter;
@@ -28,16 +28,19 @@ impl StoreReader {
         compress: bool,
         observe: &mut dyn FnMut(Totals),
     ) -> Result<Totals, RescueError> {
-        let failed = |source| RescueError::Write { source };
-        let mut frames = FrameWriter::new(writer, compress).map_err(failed)?;
+        let mut frames = written(FrameWriter::new(writer, compress))?;
         let mut totals = Totals::default();
         walk_without_grants(self.engine.as_ref(), &mut |part| {
-            frames.write(&encode(part)).map_err(failed)?;
+            written(frames.write(&encode(part)))?;
             totals.count(part);
             observe(totals);
             Ok(())
         })?;
-        frames.finish().map_err(failed)?;
+        written(frames.finish())?;
         Ok(totals)
     }
+}
+
+fn written<T>(done: io::Result<T>) -> Result<T, RescueError> {
+    done.map_err(|source| RescueError::Write { source })
 }

@@ -72,6 +72,23 @@ impl StoreError {
     }
 }
 
+/// A result whose error gets what it concerns, as far as it does not name that yet.
+pub(crate) trait Placed<T> {
+    fn at(self, seq: u64) -> Result<T, StoreError>;
+
+    fn within(self, match_name: &MatchName, branch: Option<&BranchName>) -> Result<T, StoreError>;
+}
+
+impl<T, E: Into<StoreError>> Placed<T> for Result<T, E> {
+    fn at(self, seq: u64) -> Result<T, StoreError> {
+        self.map_err(|error| error.into().at(seq))
+    }
+
+    fn within(self, match_name: &MatchName, branch: Option<&BranchName>) -> Result<T, StoreError> {
+        self.map_err(|error| error.into().within(match_name, branch))
+    }
+}
+
 impl From<BackendError> for StoreError {
     fn from(error: BackendError) -> Self {
         match error {

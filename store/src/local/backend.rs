@@ -46,6 +46,10 @@ impl BackendError {
     pub(crate) fn on<T>(path: &Path, action: &str, done: io::Result<T>) -> Result<T, Self> {
         done.map_err(|source| Self::Io { action: format!("{action} `{}`", path.display()), source })
     }
+
+    pub(crate) fn on_sync(done: io::Result<()>) -> Result<(), Self> {
+        done.map_err(|source| Self::Unsynced { source })
+    }
 }
 
 /// Ordered records that are written in atomic batches.

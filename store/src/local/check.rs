@@ -8,7 +8,7 @@ use turnfold_core::Digest;
 
 use crate::audit::{Audited, audit};
 use crate::backup::part::Totals;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::grant::GrantId;
 use crate::local::key;
 use crate::local::record::{GrantRecord, StoreRecord};
@@ -153,7 +153,7 @@ impl Check<'_> {
                 let reason = format!("the grant `{}` is listed for another seat", GrantId::of(&hash));
                 Err(StoreError::damaged(reason))
             });
-            self.note(found.map_err(|error| error.within(&found_match.name, None)))?;
+            self.note(found.within(&found_match.name, None))?;
         }
         Ok(())
     }

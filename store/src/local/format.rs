@@ -37,7 +37,8 @@ pub(crate) fn require_store(dir: &Path) -> Result<(), StoreError> {
     if has_format(dir)? {
         return Ok(());
     }
-    if names(dir)?.iter().all(|name| name == MODULES_DIR) {
+    let names = list(dir).map_err(|error| StoreError::in_dir(dir, "read", dir, error))?;
+    if names.iter().all(|name| name == MODULES_DIR) {
         return Err(StoreError::Missing { dir: dir.to_owned() });
     }
     Err(not_marked_as_store(dir, "it has no file `FORMAT`"))
@@ -58,7 +59,8 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Lock, StoreError> {
     }
     if !has_format(dir)? {
         let ours = [LOCK_FILE, JOURNAL_DIR, SLED_DIR, FORMAT_DRAFT, FORMAT_FILE, MODULES_DIR];
-        for name in names(dir)? {
+        let names = list(dir).map_err(|error| StoreError::in_dir(dir, "read", dir, error))?;
+        for name in names {
             if !ours.contains(&name.as_str()) {
                 let reason = format!("it has no file `FORMAT`, but `{}`", name.escape_debug());
                 return Err(not_marked_as_store(dir, &reason));
@@ -73,17 +75,18 @@ pub(crate) fn hold_or_create(dir: &Path) -> Result<Lock, StoreError> {
 pub(crate) fn create_journal(dir: &Path) -> Result<(), StoreError> {
     require_nothing_committed(dir)?;
     let journal = dir.join(JOURNAL_DIR);
-    let made = (|| {
-        files::create_dir(&journal)?;
-        let mut salt = Salt::default();
-        getrandom::fill(&mut salt).map_err(io::Error::other)?;
-        for (name, turn) in head::NAMES.iter().zip(1..) {
-            head::create(&journal.join(name), &salt, turn)?;
-        }
-        sync_dir(&journal)?;
-        sync_dir(dir)
-    })();
-    made.map_err(|error| StoreError::in_dir(dir, "write", &journal, error))
+    let written = write_journal(&journal).and_then(|()| sync_dir(dir));
+    written.map_err(|error| StoreError::in_dir(dir, "write", &journal, error))
+}
+
+fn write_journal(journal: &Path) -> io::Result<()> {
+    files::create_dir(journal)?;
+    let mut salt = Salt::default();
+    getrandom::fill(&mut salt).map_err(io::Error::other)?;
+    for (name, turn) in head::NAMES.iter().zip(1..) {
+        head::create(&journal.join(name), &salt, turn)?;
+    }
+    sync_dir(journal)
 }
 
 /// Requires that the journal of a directory without FORMAT names no commit, because such a store is damaged, not new.
@@ -104,17 +107,24 @@ fn require_nothing_committed(dir: &Path) -> Result<(), StoreError> {
 
 pub(crate) fn complete(dir: &Path) -> Result<(), StoreError> {
     let draft = dir.join(FORMAT_DRAFT);
-    let created = files::options().write(true).create(true).truncate(true).open(&draft);
-    let written = created.and_then(|mut file| {
-        file.write_all(FORMAT.as_bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|error| StoreError::in_dir(dir, "write", &draft, error))?;
-    let named = std::fs::rename(&draft, dir.join(FORMAT_FILE)).and_then(|()| {
-        sync_dir(dir)?;
-        dir.parent().map_or(Ok(()), sync_dir)
-    });
-    named.map_err(|error| StoreError::in_dir(dir, "write", &dir.join(FORMAT_FILE), error))
+    write_format(&draft).map_err(|error| StoreError::in_dir(dir, "write", &draft, error))?;
+    let path = dir.join(FORMAT_FILE);
+    name_format(&draft, &path, dir).map_err(|error| StoreError::in_dir(dir, "write", &path, error))
+}
+
+fn write_format(draft: &Path) -> io::Result<()> {
+    let mut file = files::options().write(true).create(true).truncate(true).open(draft)?;
+    file.write_all(FORMAT.as_bytes())?;
+    file.sync_all()
+}
+
+fn name_format(draft: &Path, path: &Path, dir: &Path) -> io::Result<()> {
+    std::fs::rename(draft, path)?;
+    sync_dir(dir)?;
+    match dir.parent() {
+        Some(parent) => sync_dir(parent),
+        None => Ok(()),
+    }
 }
 
 /// Returns `true` if the directory's file FORMAT names the current format, `false` without that file. Any other content
@@ -152,11 +162,10 @@ fn not_marked_as_store(dir: &Path, reason: &str) -> StoreError {
     }
 }
 
-fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
-    let failed = |error| StoreError::in_dir(dir, "read", dir, error);
+fn list(dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(failed)? {
-        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    for entry in std::fs::read_dir(dir)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
     }
     Ok(names)
 }

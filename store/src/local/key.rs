@@ -1,6 +1,7 @@
 //! Keys of records.
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use turnfold_core::Digest;
 
@@ -69,8 +70,8 @@ pub(crate) fn pages_of(branch_id: u64) -> Range<Vec<u8>> {
     within(b'p', branch_id)
 }
 
-pub(crate) fn text_after(key: &[u8], prefix: usize) -> Option<&str> {
-    key.get(prefix..).and_then(|text| std::str::from_utf8(text).ok())
+pub(crate) fn name_after<T: FromStr>(key: &[u8], prefix: usize) -> Option<T> {
+    std::str::from_utf8(key.get(prefix..)?).ok()?.parse().ok()
 }
 
 pub(crate) fn hash_after(key: &[u8], prefix: usize) -> Option<Digest> {

@@ -174,42 +174,39 @@ impl MergedMatch {
         found.entries.get(place).map(|(_, link)| *link)
     }
 
+    fn lost(&self, branch: Option<&BranchName>, reason: &str) -> LostEntries {
+        let match_name = Some(self.name.clone());
+        LostEntries { match_name, branch: branch.cloned(), ..LostEntries::of_store(reason) }
+    }
+
+    /// Creates a branch, unless it is `main`. Returns `false` if what it begins on is not proven.
+    fn begin(&self, id: u64, branch: &MergedBranch, staging: &mut Staging<'_>) -> Result<bool, BackendError> {
+        let Some(parent) = branch.parent else { return Ok(true) };
+        let Some(begun_on) = self.branches.get(&parent) else { return Ok(false) };
+        let Head { seq: at, link } = branch.before;
+        if self.link_at(parent, at) != Some(link) {
+            return Ok(false);
+        }
+        let match_name = self.name.clone();
+        let name = branch.name.clone();
+        let parent = begun_on.name.clone();
+        done(carry_out(staging, Op::CreateBranch { id, match_name, name, parent, at, link }))
+    }
+
     /// Writes the match with all that is proven. What is not proven becomes a misfit or a loss of `merged`.
     fn write(&self, id: u64, staging: &mut Staging<'_>, merged: &mut Rescued) -> Result<(), BackendError> {
         let name = &self.name;
-        let lost = |branch: Option<&BranchName>, reason: &str| LostEntries {
-            match_name: Some(name.clone()),
-            branch: branch.cloned(),
-            ..LostEntries::of_store(reason)
-        };
         let create = Op::CreateMatch { id, name: name.clone(), genesis: &self.genesis };
         if !done(carry_out(staging, create))? {
-            merged.lost.push(lost(None, "its name belongs to another match"));
+            merged.lost.push(self.lost(None, "its name belongs to another match"));
             return Ok(());
         }
         if let Some(module) = self.module {
             done(carry_out(staging, Op::RecordModule { match_name: name.clone(), module }))?;
         }
         for (id, branch) in &self.branches {
-            let is_proven = match branch.parent {
-                None => true,
-                Some(parent) => match self.branches.get(&parent) {
-                    Some(begun_on) if self.link_at(parent, branch.before.seq) == Some(branch.before.link) => {
-                        let create = Op::CreateBranch {
-                            id: *id,
-                            match_name: name.clone(),
-                            name: branch.name.clone(),
-                            parent: begun_on.name.clone(),
-                            at: branch.before.seq,
-                            link: branch.before.link,
-                        };
-                        done(carry_out(staging, create))?
-                    }
-                    _ => false,
-                },
-            };
-            if !is_proven {
-                merged.lost.push(lost(Some(&branch.name), "what it begins on is missing or unreadable"));
+            if !self.begin(*id, branch, staging)? {
+                merged.lost.push(self.lost(Some(&branch.name), "what it begins on is missing or unreadable"));
                 continue;
             }
             let head = branch.head();
@@ -230,7 +227,7 @@ impl MergedMatch {
             done(carry_out(staging, set))?;
         }
         if !self.has_all_notes {
-            merged.lost.push(lost(None, "some of its notes are unreadable"));
+            merged.lost.push(self.lost(None, "some of its notes are unreadable"));
         }
         Ok(())
     }

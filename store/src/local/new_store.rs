@@ -27,9 +27,8 @@ impl NewStore {
     pub(crate) fn at(dir: &Path) -> Result<Self, RescueError> {
         require_nothing(dir)?;
         let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::create_dir_all(parent).map_err(|source| RescueError::io("create", parent, source))?;
-        let draft = DraftDir::dir_in(parent)
-            .map_err(|source| RescueError::io("create a directory in", parent, source))?;
+        RescueError::on(parent, "create", fs::create_dir_all(parent))?;
+        let draft = RescueError::on(parent, "create a directory in", DraftDir::dir_in(parent))?;
         Ok(Self { dir: dir.to_owned(), draft })
     }
 
@@ -52,23 +51,27 @@ impl NewStore {
             fs::rename(&draft, &self.dir)?;
             self.dir.parent().map_or(Ok(()), sync_dir)
         });
-        renamed.map_err(|source| RescueError::io("create", &self.dir, source))
+        RescueError::on(&self.dir, "create", renamed)
     }
 }
 
 fn require_nothing(dir: &Path) -> Result<(), RescueError> {
-    let not_empty = || RescueError::NotEmpty { dir: dir.to_owned() };
     match fs::read_dir(dir) {
-        Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(not_empty())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(not_empty()),
-        Err(source) => Err(RescueError::io("read", dir, source)),
+        Ok(mut entries) => {
+            if entries.next().is_none() {
+                return Ok(());
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+        Err(source) => return RescueError::on(dir, "read", Err(source)),
     }
+    Err(RescueError::NotEmpty { dir: dir.to_owned() })
 }
 
 /// Makes all files of a closed store durable.
 pub(crate) fn settle(dir: &Path) -> Result<(), RescueError> {
-    sync_all(dir).map_err(|source| RescueError::io("sync", dir, source))
+    RescueError::on(dir, "sync", sync_all(dir))
 }
 
 pub(crate) fn create(dir: &Path) -> Result<Local, RescueError> {
@@ -99,7 +102,7 @@ impl Store {
         require_clock()?;
         let (locks, places) = format::hold_existing(dir)?;
         // The second handle keeps the directory locked while neither store is open.
-        let still_locked = locks.try_clone().map_err(|source| RescueError::io("lock", dir, source))?;
+        let still_locked = RescueError::on(dir, "lock", locks.try_clone())?;
         let old = Local::start(Box::new(open_disk(&places, locks, HEAD_BYTES, &mut |_, _| {})?), None)?;
         let draft = swap::draft(dir);
         let rewritten = build(&old, &draft, observe).and_then(|totals| {
@@ -113,7 +116,7 @@ impl Store {
             let _ = std::fs::remove_dir_all(&draft);
         }
         let mut compacted = rewritten?;
-        swap::replace(dir).map_err(|source| RescueError::io("replace the journal of", dir, source))?;
+        RescueError::on(dir, "replace the journal of", swap::replace(dir))?;
         compacted.bytes_after = Self::bytes_on_disk(dir)?;
         drop(still_locked);
         Ok(compacted)

@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 use crate::chain::Linker;
 use crate::decode::decode_data;
 use crate::entry::{Seq, encode};
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::local::backend::{BackendError, RecordChange};
 use crate::local::records::Records;
 use crate::local::{key, record};
@@ -122,7 +122,7 @@ impl StoredPage {
         } else {
             read_page(&self.key, &self.value)
         };
-        page.map_err(|error| error.at(self.first))
+        page.at(self.first)
     }
 
     pub(crate) fn next(&self, page: &PageBody<'_>) -> Seq {

@@ -12,10 +12,9 @@ use crate::engine::{
     Auditable, DamagedRecord, EngineReader, KeyedEntries, Packed, ReadAtOneMoment, Results, until_error,
 };
 use crate::entry::Seq;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::grant::Grant;
 use crate::local::check::check;
-use crate::local::files::Places;
 use crate::local::journal::prove;
 use crate::local::losses::locate;
 use crate::local::record::IdempotencyRecord;
@@ -30,7 +29,7 @@ use crate::snapshots::Snapshots;
 impl EngineReader for Records {
     fn found_match(&self, name: &MatchName) -> Result<FoundMatch, StoreError> {
         let key = key::of_match(name);
-        let value = self.backend.get(&key).map_err(|error| StoreError::from(error).within(name, None))?;
+        let value = self.backend.get(&key).within(name, None)?;
         // Matches are not counted here, however many there are. An index is opened only if its last-written record
         // names the commit that the journal names. An audit finds missing records all the same.
         let value = value.ok_or_else(|| StoreError::NoSuchMatch { match_name: name.clone() })?;
@@ -42,14 +41,9 @@ impl EngineReader for Records {
     }
 
     fn found_branch(&self, match_name: &MatchName, name: &BranchName) -> Result<Branch, StoreError> {
-        let find = || {
-            let found_match = self.found_match(match_name)?;
-            let found = self.find_branch(&found_match, name)?;
-            self.branch(&found_match, found)
-        };
-        match find() {
+        match self.branch_named(match_name, name) {
             // A branch that is deleted during the read looks damaged. The second read finds that it does not exist.
-            Err(StoreError::Corrupt { .. }) => find(),
+            Err(StoreError::Corrupt { .. }) => self.branch_named(match_name, name),
             found => found,
         }
     }
@@ -83,12 +77,12 @@ impl EngineReader for Records {
         while let Some(child) = ancestry.last()
             && let Some(parent) = &child.parent
         {
-            let here = |error: StoreError| error.within(&found_match.name, Some(&child.name));
-            let Some(name) = child.parent_name().map_err(here)? else { break };
+            let parent_name = child.parent_name().within(&found_match.name, Some(&child.name))?;
+            let Some(name) = parent_name else { break };
             let found = self.find_branch(found_match, &name)?;
             if found.id != parent.id {
-                let reason = format!("the branch `{name}` it begins on is another");
-                return Err(here(StoreError::damaged(reason)));
+                let error = StoreError::damaged(format!("the branch `{name}` it begins on is another"));
+                return Err(error.within(&found_match.name, Some(&child.name)));
             }
             ancestry.push(found);
         }
@@ -125,7 +119,7 @@ impl EngineReader for Records {
         from: Seq,
         take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let found = self.page_at(own.branch, own.first, from).map_err(|error| error.at(from))?;
+        let found = self.page_at(own.branch, own.first, from).at(from)?;
         let Some(stored) = found else { return Ok(()) };
         let page = stored.read()?;
         if stored.next(&page) <= from {
@@ -246,9 +240,9 @@ impl EngineReader for Records {
         let Branch { found, head, .. } = branch;
         let mut damage = Vec::new();
         for (key, value) in self.scan_all(key::idempotency_of(found.id))? {
-            let text = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
-            let text: IdempotencyKey =
-                text.ok_or_else(|| StoreError::damaged("an idempotency key has no proper name"))?;
+            let Some(text) = key::name_after::<IdempotencyKey>(&key, key::ID_PREFIX) else {
+                return Err(StoreError::damaged("an idempotency key has no proper name"));
+            };
             let expected = keys.remove(&text).map(|(first, last)| IdempotencyRecord { first, last });
             let indexed = record::read::<IdempotencyRecord>("an idempotency key", &key, &value);
             let seq = expected.map(|expected| expected.first);
@@ -286,8 +280,10 @@ impl EngineReader for Records {
 
     fn prove(&self) -> Result<(), StoreError> {
         let Some(journal) = self.backend.journal() else { return Ok(()) };
-        let read = |places: &Places| prove(&places.journal).map_err(|error| locate(&places.journal, error));
-        swap::read_unswapped(swap::dir_of(journal), read)
+        swap::read_unswapped(swap::dir_of(journal), |places| match prove(&places.journal) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(locate(&places.journal, error)),
+        })
     }
 
     fn stats(&self, top: usize, observe: &mut dyn FnMut(Totals)) -> Result<StoreStats, StoreError> {

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use turnfold_core::{Digest, Seat};
 
 use crate::engine::{EngineReader as _, until_error};
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::grant::{Grant, GrantId};
 use crate::granting::{GrantBooks, MatchGrants};
 use crate::local::backend::{Backend, StoredRecord, scan};
@@ -72,8 +72,10 @@ impl Records {
     }
 
     pub(crate) fn store_record(&self) -> Result<StoreRecord, StoreError> {
-        let record = find_store_record(self.backend.as_ref())?;
-        record.ok_or_else(|| StoreError::damaged("the store's own record is missing"))
+        match find_store_record(self.backend.as_ref())? {
+            Some(record) => Ok(record),
+            None => Err(StoreError::damaged("the store's own record is missing")),
+        }
     }
 
     pub(crate) fn scan(
@@ -88,8 +90,7 @@ impl Records {
     }
 
     pub(crate) fn head(&self, branch: &FoundBranch) -> Result<Head, StoreError> {
-        let key = key::of_head(branch.id);
-        read_head(branch, &key, self.backend.get(&key)?)
+        read_head(branch, self.backend.get(&key::of_head(branch.id))?)
     }
 
     pub(crate) fn heads_of(&self, branches: &[FoundBranch]) -> Result<Vec<Head>, StoreError> {
@@ -98,8 +99,8 @@ impl Records {
             keys.push(key::of_head(branch.id));
         }
         let mut heads = Vec::with_capacity(branches.len());
-        for ((branch, key), value) in branches.iter().zip(&keys).zip(self.backend.get_all(&keys)?) {
-            heads.push(read_head(branch, key, value)?);
+        for (branch, value) in branches.iter().zip(self.backend.get_all(&keys)?) {
+            heads.push(read_head(branch, value)?);
         }
         Ok(heads)
     }
@@ -110,25 +111,35 @@ impl Records {
         name: &BranchName,
     ) -> Result<FoundBranch, StoreError> {
         let key = key::of_branch(found_match.number(), name);
-        let at_branch = |error: StoreError| error.within(&found_match.name, Some(name));
-        let value = self.backend.get(&key).map_err(|error| at_branch(error.into()))?;
-        match value {
-            Some(value) => read_branch(found_match, name.clone(), &key, &value).map_err(at_branch),
-            None if name.is_main() => Err(at_branch(StoreError::damaged("its branch record is missing"))),
-            None => {
-                // A match has few branches, so all their records are checked. A lost record is damage, not a
-                // branch that does not exist.
-                let (_, stored) = self.stored_branches(&found_match.name)?;
-                for stored in &stored {
-                    stored.require_in_place().map_err(|error| error.within(&found_match.name, None))?;
-                }
-                Err(StoreError::NoSuchBranch { match_name: found_match.name.clone(), branch: name.clone() })
-            }
+        if let Some(value) = self.backend.get(&key).within(&found_match.name, Some(name))? {
+            let read = read_branch(found_match, name.clone(), &key, &value);
+            return read.within(&found_match.name, Some(name));
         }
+        if name.is_main() {
+            let error = StoreError::damaged("its branch record is missing");
+            return Err(error.within(&found_match.name, Some(name)));
+        }
+        // A match has few branches, so all their records are checked. A lost record is damage, not a branch that does
+        // not exist.
+        let (_, stored) = self.stored_branches(&found_match.name)?;
+        for stored in &stored {
+            stored.require_in_place().within(&found_match.name, None)?;
+        }
+        Err(StoreError::NoSuchBranch { match_name: found_match.name.clone(), branch: name.clone() })
+    }
+
+    pub(crate) fn branch_named(
+        &self,
+        match_name: &MatchName,
+        name: &BranchName,
+    ) -> Result<Branch, StoreError> {
+        let found_match = self.found_match(match_name)?;
+        let found = self.find_branch(&found_match, name)?;
+        self.branch(&found_match, found)
     }
 
     pub(crate) fn branch(&self, found_match: &FoundMatch, found: FoundBranch) -> Result<Branch, StoreError> {
-        let head = self.head(&found).map_err(|error| error.within(&found_match.name, Some(&found.name)))?;
+        let head = self.head(&found).within(&found_match.name, Some(&found.name))?;
         Ok(Branch { found_match: found_match.clone(), found, head })
     }
 
@@ -142,9 +153,14 @@ impl Records {
         let mut branches = Vec::with_capacity(stored.len());
         for stored in stored {
             let read = stored.read(&found_match);
-            branches.push(read.map_err(|error| error.within(name, Some(&stored.name)))?);
+            branches.push(read.within(name, Some(&stored.name))?);
         }
         Ok((found_match, branches))
+    }
+
+    /// Returns the next id; `None` if the record about the store cannot be read.
+    fn next_id(&self) -> Option<u64> {
+        Some(self.store_record().ok()?.next_id)
     }
 
     /// Returns a match and the unread records of its branches, as many as the match counts.
@@ -152,17 +168,16 @@ impl Records {
         &self,
         name: &MatchName,
     ) -> Result<(FoundMatch, Vec<StoredBranch>), StoreError> {
-        let next_id = || self.store_record().ok().map(|record| record.next_id);
         loop {
-            let next_id_before = next_id();
+            let next_id_before = self.next_id();
             let before = self.found_match(name)?;
             let records = self.scan_all(key::branches_of(before.number()))?;
-            let next_id_after = next_id();
+            let next_id_after = self.next_id();
             let after = self.found_match(name)?;
             if records.len() as u64 == before.branches {
                 let mut stored = Vec::with_capacity(records.len());
                 for record in records {
-                    stored.push(StoredBranch::of(record).map_err(|error| error.within(name, None))?);
+                    stored.push(StoredBranch::of(record).within(name, None)?);
                 }
                 return Ok((after, stored));
             }
@@ -224,25 +239,26 @@ impl Records {
         &'a self,
         after: Option<&MatchName>,
     ) -> Result<impl Iterator<Item = Result<FoundMatch, StoreError>> + use<'a>, StoreError> {
-        let record = self.store_record()?;
+        let expected = self.store_record()?;
         let mut range = key::all_matches();
         if let Some(after) = after {
             range.start = [key::of_match(after).as_slice(), &[0]].concat();
         }
-        // The number of matches, and the next id: a match with that id or a higher one is newer. `None` if the scan
-        // starts later.
-        let expected = after.is_none().then_some((record.matches, record.next_id));
+        // A match with the next id or a higher one is newer than the number of matches.
+        let is_counted = after.is_none();
         let mut records = self.scan(range);
         let mut count = 0;
         Ok(until_error(move || {
             let Some(record) = records.next() else {
-                expected.filter(|(expected, _)| *expected != count)?;
+                if !is_counted || count == expected.matches {
+                    return None;
+                }
                 // A match may have been renamed or deleted during the scan. The new count is then right.
                 return self.count_matches().err().map(Err);
             };
             let read = record.and_then(|(key, value)| read_match(match_name_in(&key)?, &key, &value));
-            if let (Ok(found), Some((_, next_id))) = (&read, expected) {
-                count += u64::from(found.number() < next_id);
+            if let Ok(found) = &read {
+                count += u64::from(found.number() < expected.next_id);
             }
             Some(read)
         }))
@@ -282,22 +298,24 @@ impl Records {
     pub(crate) fn grants(&self, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
         let mut grants = Vec::new();
         for listed in self.listed_grants(found_match.number()) {
-            let (hash, _) = listed.map_err(|error| error.within(&found_match.name, None))?;
+            let (hash, _) = listed.within(&found_match.name, None)?;
             grants.push((hash, self.grant(found_match, &hash)?));
         }
         Ok(grants)
     }
 
     pub(crate) fn grant(&self, found_match: &FoundMatch, hash: &Digest) -> Result<Grant, StoreError> {
-        let here = |error: StoreError| error.within(&found_match.name, None);
-        let Some(GrantRecord { match_id, grant }) = self.grant_record(hash).map_err(here)? else {
-            return Err(here(StoreError::damaged(format!("the grant `{}` is missing", GrantId::of(hash)))));
+        let id = GrantId::of(hash);
+        let reason = match self.grant_record(hash).within(&found_match.name, None)? {
+            None => format!("the grant `{id}` is missing"),
+            Some(GrantRecord { match_id, grant })
+                if match_id == found_match.number() && grant.match_name == found_match.name =>
+            {
+                return Ok(grant);
+            }
+            Some(_) => format!("the grant `{id}` is one of another match"),
         };
-        if match_id != found_match.number() || grant.match_name != found_match.name {
-            let reason = format!("the grant `{}` is one of another match", GrantId::of(hash));
-            return Err(here(StoreError::damaged(reason)));
-        }
-        Ok(grant)
+        Err(StoreError::damaged(reason).within(&found_match.name, None))
     }
 
     pub(crate) fn listed_grants(
@@ -306,9 +324,9 @@ impl Records {
     ) -> impl Iterator<Item = Result<(Digest, Option<Seat>), StoreError>> {
         self.scan(key::grants_of(match_id)).map(|record| {
             let (key, value) = record?;
-            let hash = key::hash_after(&key, key::ID_PREFIX);
-            let hash =
-                hash.ok_or_else(|| StoreError::damaged("the list of its grants has another record"))?;
+            let Some(hash) = key::hash_after(&key, key::ID_PREFIX) else {
+                return Err(StoreError::damaged("the list of its grants has another record"));
+            };
             let what = format!("the record that lists the grant `{}`", GrantId::of(&hash));
             let seat: MatchGrantRecord = record::read(&what, &key, &value)?;
             Ok((hash, seat))
@@ -324,8 +342,8 @@ impl Records {
         found_match: &FoundMatch,
     ) -> impl Iterator<Item = Result<PlacedNote, StoreError>> {
         self.scan(key::notes_of(found_match.number())).map(|found| {
-            let note = found.and_then(|(key, value)| record::read("a note", &key, &value));
-            note.map_err(|error| error.within(&found_match.name, None))
+            let (key, value) = found.within(&found_match.name, None)?;
+            record::read("a note", &key, &value).within(&found_match.name, None)
         })
     }
 }
@@ -334,9 +352,9 @@ pub(crate) fn hold<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_head(branch: &FoundBranch, key: &[u8], value: Option<Vec<u8>>) -> Result<Head, StoreError> {
-    let value = value.ok_or_else(|| StoreError::damaged("its head record is missing"))?;
-    let head: Head = record::read("its head record", key, &value)?;
+fn read_head(branch: &FoundBranch, value: Option<Vec<u8>>) -> Result<Head, StoreError> {
+    let Some(value) = value else { return Err(StoreError::damaged("its head record is missing")) };
+    let head: Head = record::read("its head record", &key::of_head(branch.id), &value)?;
     if !(branch.forked_at()..=COUNT_MAX).contains(&head.seq) {
         return Err(StoreError::damaged(format!("its head cannot be at {}", head.seq)));
     }
@@ -358,9 +376,8 @@ pub(crate) fn find_store_record(backend: &dyn Backend) -> Result<Option<StoreRec
 
 pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<FoundMatch, StoreError> {
     let what = "its match record";
-    let body = record::checked(what, key, value);
-    let read = body.and_then(|body| Ok(MatchRecord::read(what, body)?));
-    let MatchRecord { id, branches, genesis, module } = read.map_err(|error| error.within(&name, None))?;
+    let body = record::checked(what, key, value).within(&name, None)?;
+    let MatchRecord { id, branches, genesis, module } = MatchRecord::read(what, body).within(&name, None)?;
     if branches > COUNT_MAX {
         return Err(StoreError::damaged("it has too many branches").within(&name, None));
     }
@@ -368,8 +385,10 @@ pub(crate) fn read_match(name: MatchName, key: &[u8], value: &[u8]) -> Result<Fo
 }
 
 pub(crate) fn match_name_in(key: &[u8]) -> Result<MatchName, StoreError> {
-    let name = key::text_after(key, key::MATCH_PREFIX).and_then(|text| text.parse().ok());
-    name.ok_or_else(|| StoreError::damaged("a match record has no proper name"))
+    match key::name_after(key, key::MATCH_PREFIX) {
+        Some(name) => Ok(name),
+        None => Err(StoreError::damaged("a match record has no proper name")),
+    }
 }
 
 pub(crate) struct StoredBranch {
@@ -380,9 +399,10 @@ pub(crate) struct StoredBranch {
 
 impl StoredBranch {
     pub(crate) fn of((key, value): StoredRecord) -> Result<Self, StoreError> {
-        let name = key::text_after(&key, key::ID_PREFIX).and_then(|text| text.parse().ok());
-        let name = name.ok_or_else(|| StoreError::damaged("a branch record has no proper name"))?;
-        Ok(Self { name, key, value })
+        match key::name_after(&key, key::ID_PREFIX) {
+            Some(name) => Ok(Self { name, key, value }),
+            None => Err(StoreError::damaged("a branch record has no proper name")),
+        }
     }
 
     pub(crate) fn require_in_place(&self) -> Result<(), StoreError> {
@@ -404,11 +424,14 @@ pub(crate) fn read_branch(
     if parent.is_none() != name.is_main() {
         return Err(StoreError::damaged("its branch record has no parent, or `main` has one"));
     }
-    if parent.as_ref().is_some_and(|parent| parent.id >= id || parent.at > COUNT_MAX) {
+    let Some(parent) = parent else {
+        return Ok(FoundBranch { name, id, parent, before: found_match.link() });
+    };
+    if parent.id >= id || parent.at > COUNT_MAX {
         return Err(StoreError::damaged("its branch record names a parent that cannot be"));
     }
-    let before = parent.as_ref().map_or_else(|| found_match.link(), |parent| parent.link);
-    Ok(FoundBranch { name, id, parent, before })
+    let before = parent.link;
+    Ok(FoundBranch { name, id, parent: Some(parent), before })
 }
 
 impl FoundMatch {

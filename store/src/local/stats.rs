@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::backup::part::Totals;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::local::page::read_page;
 use crate::local::records::Records;
 use crate::local::{key, swap};
@@ -43,8 +43,7 @@ impl Store {
     /// # Errors
     /// Returns [`StoreError::Io`] if they cannot be read.
     pub fn journal_and_index_bytes(dir: &Path) -> Result<(u64, u64), StoreError> {
-        let bytes = |dir: &Path| if dir.exists() { Self::bytes_on_disk(dir) } else { Ok(0) };
-        swap::read_unswapped(dir, |places| Ok((bytes(&places.journal)?, bytes(&places.sled)?)))
+        swap::read_unswapped(dir, |places| Ok((bytes_of(&places.journal)?, bytes_of(&places.sled)?)))
     }
 
     /// Returns the bytes of all files in a store's directory.
@@ -52,8 +51,10 @@ impl Store {
     /// # Errors
     /// Returns [`StoreError::Io`] if it cannot be read.
     pub fn bytes_on_disk(dir: &Path) -> Result<u64, StoreError> {
-        let failed = |source| StoreError::Io { action: format!("read `{}`", dir.display()), source };
-        bytes_below(dir).map_err(failed)
+        match bytes_below(dir) {
+            Ok(bytes) => Ok(bytes),
+            Err(source) => Err(StoreError::io("read", dir, source)),
+        }
     }
 }
 
@@ -61,13 +62,12 @@ fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Re
     let (_, branches) = records.branches_of(&name)?;
     let mut of_match = MatchStats { name, branches: 0, entries: 0, entry_bytes: 0 };
     for branch in branches {
-        let here = |error: StoreError| error.within(&of_match.name, Some(&branch.name));
         of_match.branches += 1;
         let mut counted_to = branch.forked_at();
         for record in records.scan(key::pages_of(branch.id)) {
-            let (key, value) = record.map_err(here)?;
+            let (key, value) = record.within(&of_match.name, Some(&branch.name))?;
             let first = key::seq_of(&key).unwrap_or_default();
-            let page = read_page(&key, &value).map_err(|error| here(error.at(first)))?;
+            let page = read_page(&key, &value).at(first).within(&of_match.name, Some(&branch.name))?;
             let last = first.saturating_add(page.records.len() as u64).saturating_sub(1);
             // During packing the same entry may be on two pages.
             let count = last.saturating_sub(counted_to.max(first.saturating_sub(1)));
@@ -79,6 +79,10 @@ fn count_match(records: &Records, name: MatchName, stats: &mut StoreStats) -> Re
         }
     }
     Ok(of_match)
+}
+
+fn bytes_of(folder: &Path) -> Result<u64, StoreError> {
+    if folder.exists() { Store::bytes_on_disk(folder) } else { Ok(0) }
 }
 
 fn bytes_below(dir: &Path) -> io::Result<u64> {

@@ -36,11 +36,12 @@ pub(crate) fn replace(dir: &Path) -> io::Result<()> {
 /// Returns where the journal and the indexes are. During an interrupted swap, a part that [`finish`] has not moved yet
 /// is still in `compact.ready`.
 pub(crate) fn places(dir: &Path) -> Places {
-    let place = |name: &str| {
-        let ready = dir.join(READY).join(name);
-        if ready.exists() { ready } else { dir.join(name) }
-    };
-    Places { journal: place(JOURNAL_DIR), sled: place(SLED_DIR) }
+    Places { journal: place(dir, JOURNAL_DIR), sled: place(dir, SLED_DIR) }
+}
+
+fn place(dir: &Path, name: &str) -> PathBuf {
+    let ready = dir.join(READY).join(name);
+    if ready.exists() { ready } else { dir.join(name) }
 }
 
 /// Returns the directory of the store whose journal is in this folder, which may be in `compact.ready`.

@@ -146,12 +146,11 @@ impl MemoryRecords {
             return Ok(Some(body));
         }
         let Some(file) = self.files.get(segment as usize) else { return Ok(None) };
-        let failed = |source| BackendError::Io { action: "read the journal".to_owned(), source };
-        let mut bytes = read_at(file, at, WINDOW_BYTES).map_err(failed)?;
+        let mut bytes = read_part(file, at, WINDOW_BYTES)?;
         if let Some(length) = segment::frame_bytes(&bytes)
             && length > bytes.len()
         {
-            bytes = read_at(file, at, length).map_err(failed)?;
+            bytes = read_part(file, at, length)?;
         }
         let body = segment::read_again(&bytes);
         *window = if bytes.len() <= WINDOW_BYTES { Some(Window { segment, at, bytes }) } else { None };
@@ -237,6 +236,13 @@ impl MemoryRecords {
         }
         found.truncate(limit);
         Ok(found)
+    }
+}
+
+fn read_part(file: &File, at: u64, count: usize) -> Result<Vec<u8>, BackendError> {
+    match read_at(file, at, count) {
+        Ok(bytes) => Ok(bytes),
+        Err(source) => Err(BackendError::Io { action: "read the journal".to_owned(), source }),
     }
 }
 

@@ -6,7 +6,7 @@ use turnfold_core::Digest;
 
 use crate::engine::{Append, Engine, EngineReader, KeyedBatch, NewBranch, NewMatch, Then};
 use crate::entry::NewEntries;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::grant::{Grant, GrantId, GrantKind, JoinedSeat, NewGrant};
 use crate::granting::{self, GrantBooks, Joining, Spent};
 use crate::local::backend::Backend;
@@ -357,7 +357,7 @@ fn stage(append: Append, ledger: &mut Ledger, staged: &mut Staged) -> Result<App
     }
     if let Some(idempotency_key) = &idempotency_key {
         let earlier = ledger.records.keyed(state.id, idempotency_key);
-        if let Some(earlier) = earlier.map_err(|error| error.within(&names.0, Some(&names.1)))? {
+        if let Some(earlier) = earlier.within(&names.0, Some(&names.1))? {
             let branch = ledger.records.found_branch(&names.0, &names.1)?;
             return branch.repeated(ledger.records.as_ref(), earlier.first..=earlier.last, &entries);
         }

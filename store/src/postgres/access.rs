@@ -5,7 +5,7 @@ use turnfold_core::Digest;
 
 use super::read::{Ask, digest, get, name, uuid};
 use crate::decode::decode_exactly;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::grant::Grant;
 use crate::names::MatchName;
 use crate::reader::branch::FoundMatch;
@@ -30,11 +30,12 @@ pub(super) fn find_all(ask: &impl Ask, hashes: &[Digest]) -> Result<Vec<(Digest,
 
 pub(super) fn of_match(ask: &impl Ask, found_match: &FoundMatch) -> Result<Vec<(Digest, Grant)>, StoreError> {
     let rows = ask.rows(OF_MATCH, &[&uuid(found_match.id)], None)?;
-    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &found_match.name)?));
-    rows.iter()
-        .map(read)
-        .collect::<Result<_, StoreError>>()
-        .map_err(|error| error.within(&found_match.name, None))
+    let mut grants = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let hash = digest(row, 0).within(&found_match.name, None)?;
+        grants.push((hash, read(row, &found_match.name).within(&found_match.name, None)?));
+    }
+    Ok(grants)
 }
 
 pub(super) fn bytes(hash: &Digest) -> &[u8] {
@@ -42,8 +43,9 @@ pub(super) fn bytes(hash: &Digest) -> &[u8] {
 }
 
 pub(super) fn read(row: &Row, match_name: &MatchName) -> Result<Grant, StoreError> {
-    let what = |error: &dyn std::fmt::Display| StoreError::damaged(format!("a grant: {error}"));
-    let grant: Grant = decode_exactly(get::<&[u8]>(row, 1)?).map_err(|error| what(&error))?;
-    // The stored name may be out of date.
-    Ok(Grant { match_name: match_name.clone(), ..grant })
+    match decode_exactly::<Grant>(get::<&[u8]>(row, 1)?) {
+        // The stored name may be out of date.
+        Ok(grant) => Ok(Grant { match_name: match_name.clone(), ..grant }),
+        Err(error) => Err(StoreError::damaged(format!("a grant: {error}"))),
+    }
 }

@@ -143,10 +143,15 @@ impl Own {
             "durable" => return Err("`durable` is `yes` or `no`".to_owned()),
             "connections" => {
                 let split = value.split_once('+').or_else(|| value.split_once("%2B"));
-                let read = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=64).contains(count));
-                let counts = split.and_then(|(writers, readers)| read(writers).zip(read(readers)));
-                (self.writers, self.readers) =
-                    counts.ok_or("`connections` is WRITERS+READERS, each 1 to 64, as in `4+8`")?;
+                if let Some((writers, readers)) = split
+                    && let Some(writers) = connections(writers)
+                    && let Some(readers) = connections(readers)
+                {
+                    self.writers = writers;
+                    self.readers = readers;
+                } else {
+                    return Err("`connections` is WRITERS+READERS, each 1 to 64, as in `4+8`".to_owned());
+                }
             }
             _ => return Ok(false),
         }
@@ -166,11 +171,14 @@ impl Own {
     }
 }
 
+fn connections(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|count| (1..=64).contains(count))
+}
+
 fn is_schema(text: &str) -> bool {
-    let starts = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-    text.len() <= 63
-        && text.bytes().next().is_some_and(starts)
-        && text.bytes().all(|byte| starts(byte) || byte.is_ascii_digit())
+    let is_known =
+        text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    is_known && (1..=63).contains(&text.len()) && !text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 fn is_near(host: &Host) -> bool {
@@ -184,18 +192,18 @@ fn is_near(host: &Host) -> bool {
 /// Returns an address without its password (FL-1) and without the default port.
 fn shown(config: &Config, schema: &str) -> String {
     let ports = config.get_ports();
-    let host = |(index, host): (usize, &Host)| {
+    let mut hosts = Vec::new();
+    for (index, host) in config.get_hosts().iter().enumerate() {
         let name = match host {
             Host::Tcp(name) => name.clone(),
             #[cfg(unix)]
             Host::Unix(path) => path.display().to_string(),
         };
-        match ports.get(index).or(ports.first()) {
+        hosts.push(match ports.get(index).or(ports.first()) {
             Some(&port) if port != USUAL_PORT => format!("{name}:{port}"),
             _ => name,
-        }
-    };
-    let hosts: Vec<_> = config.get_hosts().iter().enumerate().map(host).collect();
+        });
+    }
     let user = config.get_user().unwrap_or_default();
     let db = config.get_dbname().unwrap_or_default();
     format!("postgres://{user}@{}/{db}?schema={schema}", hosts.join(","))

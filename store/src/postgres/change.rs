@@ -122,7 +122,6 @@ impl Engine for Fleet {
         const DELETE: &str = "DELETE FROM @branch WHERE no = $1 AND name = $2";
         let branch = self.reading.found_branch(match_name, name)?;
         let no = branch.found.id.cast_signed();
-        let gone = || StoreError::NoSuchBranch { match_name: match_name.clone(), branch: name.clone() };
         loop {
             let deleted = self.pool().until_answered(|connection, maybe| {
                 match connection.execute(DELETE, &[&no, &name.as_str()]) {
@@ -133,7 +132,10 @@ impl Engine for Fleet {
             })?;
             match deleted {
                 Some(true) => break,
-                Some(false) => return Err(gone()),
+                Some(false) => {
+                    let match_name = match_name.clone();
+                    return Err(StoreError::NoSuchBranch { match_name, branch: name.clone() });
+                }
                 None => {
                     let children = "SELECT name FROM @branch WHERE parent = $1 ORDER BY name LIMIT 1";
                     let children = self.reading.0.rows(children, &[&no], None)?;
@@ -188,8 +190,10 @@ impl Engine for Fleet {
     }
 
     fn delete_matches(&self, names: &[MatchName]) -> Result<(), StoreError> {
-        let ids = |name| Ok(uuid(self.reading.found_match(name)?.id));
-        let ids = names.iter().map(ids).collect::<Result<Vec<_>, StoreError>>()?;
+        let mut ids = Vec::with_capacity(names.len());
+        for name in names {
+            ids.push(uuid(self.reading.found_match(name)?.id));
+        }
         let mut deleted = Vec::new();
         let gone = self.pool().until_answered(|connection, maybe| {
             connection.run("BEGIN")?;

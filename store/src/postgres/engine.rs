@@ -74,17 +74,18 @@ impl Fleet {
     /// Migrates a store to the format of this build (FL-10). Safe to repeat after a failure.
     pub(crate) fn migrate(address: &FleetAddress) -> Result<Migration, StoreError> {
         let mut connection = Connection::open(address, None).map_err(|fault| unconnected(address, fault))?;
-        let refused = |reason| StoreError::Database { reason };
-        schema::migrate(&mut connection).map_err(|fault| match fault {
-            StatementFault::Taken => refused(
+        let reason = match schema::migrate(&mut connection) {
+            Ok(migration) => return Ok(migration),
+            Err(StatementFault::Taken) => {
                 "two keys of a branch have one hash: back up with the build that made the store, and restore with this one"
-                    .to_owned(),
-            ),
-            StatementFault::Again(reason) | StatementFault::Gone(reason) => {
-                refused(format!("the migration broke off, run it again: {reason}"))
+                    .to_owned()
             }
-            fault => fault.ended(false),
-        })
+            Err(StatementFault::Again(reason) | StatementFault::Gone(reason)) => {
+                format!("the migration broke off, run it again: {reason}")
+            }
+            Err(fault) => return Err(fault.ended(false)),
+        };
+        Err(StoreError::Database { reason })
     }
 
     /// Spreads the runs of a store over servers (FL-35).

@@ -1,6 +1,5 @@
 //! Changes to grants, each judged in the transaction that writes it.
 
-use tokio_postgres::Row;
 use turnfold_core::Digest;
 
 use super::access::{FIND, OF_MATCH, bytes, read};
@@ -43,13 +42,12 @@ fn judged<T>(
 
 fn found(connection: &mut Connection, hash: &Digest) -> Result<Option<(FoundMatch, Grant)>, StatementFault> {
     let rows = connection.query(FIND, &[&bytes(hash)])?;
-    let read = |row: &Row| {
-        let match_name: MatchName = name(row, 2)?;
-        let grant = read(row, &match_name)?;
-        let id = EngineMatchId(get::<uuid::Uuid>(row, 3)?.as_u128());
-        Ok((FoundMatch { name: match_name, id, branches: 0, genesis: Vec::new(), module: None }, grant))
-    };
-    rows.first().map(read).transpose().map_err(StatementFault::Store)
+    let Some(row) = rows.first() else { return Ok(None) };
+    let match_name: MatchName = name(row, 2)?;
+    let grant = read(row, &match_name)?;
+    let id = EngineMatchId(get::<uuid::Uuid>(row, 3)?.as_u128());
+    let found_match = FoundMatch { name: match_name, id, branches: 0, genesis: Vec::new(), module: None };
+    Ok(Some((found_match, grant)))
 }
 
 pub(super) fn grant(fleet: &Fleet, hash: &Digest, new: NewGrant, now_ms: i64) -> Result<(), StoreError> {
@@ -151,8 +149,10 @@ fn insert(
         return Ok(Err(StoreError::NoSuchMatch { match_name: found_match.name.clone() }));
     }
     let rows = connection.query(OF_MATCH, &[&uuid(found_match.id)])?;
-    let read = |row: &Row| Ok((digest(row, 0)?, read(row, &found_match.name)?));
-    let mut others = rows.iter().map(read).collect::<Result<MatchGrants, StoreError>>()?;
+    let mut others = MatchGrants::default();
+    for row in &rows {
+        others.set(digest(row, 0)?, &read(row, &found_match.name)?);
+    }
     if found(connection, hash)?.is_some() {
         return Ok(Err(StoreError::GrantExists { id: GrantId::of(hash) }));
     }

@@ -68,8 +68,9 @@ impl Writers {
         #[expect(clippy::disallowed_methods, reason = "it measures a wait, on which no answer depends")]
         let since = Instant::now();
         let index = usize::try_from(runs.branch % self.writers.len().max(1) as u64).unwrap_or_default();
-        let closed = || StoreError::Failed { reason: "it is closed".to_owned() };
-        let writer = self.writers.get(index).ok_or_else(closed)?;
+        let Some(writer) = self.writers.get(index) else {
+            return Err(StoreError::Failed { reason: "it is closed".to_owned() });
+        };
         // Earlier appends go first. A transaction always goes to the thread, because here time might run out in the
         // middle of it.
         if writer.queued.load(Ordering::SeqCst) == 0
@@ -81,13 +82,14 @@ impl Writers {
             let inserted = insert(&self.address, &mut connection, &[&runs], until)?;
             return Ok(inserted.contains(&runs.attempt));
         }
-        let ended = || StoreError::Failed { reason: "its writer ended".to_owned() };
         let (reply, answer) = sync_channel(1);
         let state = Arc::new(AtomicU8::new(WAITING));
         let job = Job { runs, since, state: Arc::clone(&state), reply };
         let sender = writer.sender(&self.address)?;
         writer.queued.fetch_add(1, Ordering::SeqCst);
-        sender.send(job).map_err(|_| ended())?;
+        if sender.send(job).is_err() {
+            return Err(ended());
+        }
         match answer.recv_timeout(PATIENCE) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Disconnected) => Err(ended()),
@@ -240,6 +242,10 @@ fn serve(address: &FleetAddress, connection: &mut Option<Connection>, mut group:
             }
         }
     }
+}
+
+fn ended() -> StoreError {
+    StoreError::Failed { reason: "its writer ended".to_owned() }
 }
 
 fn again(error: &StoreError) -> StoreError {

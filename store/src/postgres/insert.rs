@@ -139,16 +139,28 @@ fn insert_one(connection: &mut Connection, (runs, run): &(&Runs, &Run)) -> Resul
 }
 
 fn insert_all(connection: &mut Connection, rows: &[(&Runs, &Run)]) -> Result<Vec<Row>, StatementFault> {
-    let each = |read: &dyn Fn(&Run) -> i64| rows.iter().map(|(_, run)| read(run)).collect::<Vec<_>>();
-    let branches: Vec<_> = rows.iter().map(|(runs, _)| runs.branch.cast_signed()).collect();
-    let (firsts, lasts) = (each(&|run| column(run.first)), each(&|run| column(run.last)));
-    let attempts: Vec<_> = rows.iter().map(|(runs, _)| runs.attempt).collect();
-    let slots: Vec<_> = rows.iter().map(|(_, run)| run.slot).collect();
-    let before: Vec<_> = rows.iter().map(|(_, run)| run.before.as_bytes().as_slice()).collect();
-    let links: Vec<_> = rows.iter().map(|(_, run)| run.link.as_bytes().as_slice()).collect();
-    let records: Vec<_> = rows.iter().map(|(_, run)| run.records.as_slice()).collect();
-    let match_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.0.as_str()).collect();
-    let branch_names: Vec<_> = rows.iter().map(|(runs, _)| runs.names.1.as_str()).collect();
+    let mut branches = Vec::new();
+    let mut firsts = Vec::new();
+    let mut lasts = Vec::new();
+    let mut slots = Vec::new();
+    let mut attempts = Vec::new();
+    let mut before = Vec::new();
+    let mut links = Vec::new();
+    let mut records = Vec::new();
+    let mut match_names = Vec::new();
+    let mut branch_names = Vec::new();
+    for (runs, run) in rows {
+        branches.push(runs.branch.cast_signed());
+        firsts.push(column(run.first));
+        lasts.push(column(run.last));
+        slots.push(run.slot);
+        attempts.push(runs.attempt);
+        before.push(run.before.as_bytes().as_slice());
+        links.push(run.link.as_bytes().as_slice());
+        records.push(run.records.as_slice());
+        match_names.push(runs.names.0.as_str());
+        branch_names.push(runs.names.1.as_str());
+    }
     connection.query(
         INSERT,
         &[

@@ -1,6 +1,5 @@
 //! Idempotency keys (FL-6). The index has a number for each key; the entries have the key itself.
 
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use super::read::{Ask, ReadingEngine, column, get, number};
@@ -54,8 +53,12 @@ impl<A: Ask> ReadingEngine<A> {
 /// Returns the key that the first entry of a run carries. `records` is the beginning of the run: the number of entries,
 /// then each entry after its length.
 fn first_key(records: &[u8]) -> Result<Option<IdempotencyKey>, StoreError> {
-    let damaged = |error: &dyn Display| StoreError::damaged(format!("its run: {error}"));
-    let ((_, first), _) =
-        postcard::take_from_bytes::<(u64, &[u8])>(records).map_err(|error| damaged(&error))?;
-    Ok(Entry::decode(first).map_err(|error| damaged(&error))?.idempotency_key)
+    let reason = match postcard::take_from_bytes::<(u64, &[u8])>(records) {
+        Ok(((_, first), _)) => match Entry::decode(first) {
+            Ok(entry) => return Ok(entry.idempotency_key),
+            Err(error) => error.to_string(),
+        },
+        Err(error) => error.to_string(),
+    };
+    Err(StoreError::damaged(format!("its run: {reason}")))
 }

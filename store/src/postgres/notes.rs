@@ -7,7 +7,7 @@ use super::read::{Ask, get, name, uuid};
 use crate::decode::decode_exactly;
 use crate::engine::EngineReader as _;
 use crate::entry::encode;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::names::{BranchName, MatchName};
 use crate::note::{self, Note, NoteId, PlacedNote, require_room};
 use crate::reader::branch::FoundMatch;
@@ -34,7 +34,7 @@ pub(super) fn of_match(ask: &impl Ask, found_match: &FoundMatch) -> Result<Vec<N
             Some(_) => Some(name(&row, 1)?),
             None => None,
         };
-        let placed = read(get(&row, 0)?).map_err(|error| error.within(&found_match.name, None))?;
+        let placed = read(get(&row, 0)?).within(&found_match.name, None)?;
         notes.extend(placed.read(|_| branch));
     }
     note::sort(&mut notes);

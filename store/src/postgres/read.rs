@@ -16,7 +16,7 @@ use crate::backup::error::RescueError;
 use crate::decode::decode_exactly;
 use crate::engine::{Packed, ReadAtOneMoment};
 use crate::entry::Seq;
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::names::{BranchName, MatchName};
 use crate::reader::branch::{Branch, EngineMatchId, FoundBranch, FoundMatch, Head, NamedBranch, Parent};
 
@@ -232,27 +232,27 @@ pub(super) fn match_in(row: &Row, name: &MatchName) -> Result<FoundMatch, StoreE
 /// Reads a branch and its head from a row of one of the queries above.
 pub(super) fn branch_in(row: &Row, found_match: FoundMatch) -> Result<Branch, StoreError> {
     let name: BranchName = name(row, 4)?;
-    let read = || {
-        let at = number(row, 7)?;
-        let before = digest(row, 8)?;
-        let parent = match (get::<Option<i64>>(row, 5)?, get::<Option<String>>(row, 6)?) {
-            (Some(id), Some(name)) => Some(Parent { name, id: id.cast_unsigned(), at, link: before }),
-            (None, None) => None,
-            _ => return Err(StoreError::damaged("the branch it begins on is missing")),
-        };
-        if parent.is_none() != name.is_main() || parent.is_none() && (at != 0 || before != found_match.link())
-        {
-            return Err(StoreError::damaged("it does not begin where it can"));
-        }
-        let found = FoundBranch { name: name.clone(), id: number(row, 3)?, parent, before };
-        let head = match get::<Option<i64>>(row, 9)? {
-            Some(_) => Head { seq: number(row, 9)?, link: digest(row, 10)? },
-            None => Head { seq: at, link: before },
-        };
-        Ok((found, head))
-    };
-    let (found, head) = read().map_err(|error| error.within(&found_match.name, Some(&name)))?;
+    let (found, head) = found_in(row, &name, found_match.link()).within(&found_match.name, Some(&name))?;
     Ok(Branch { found_match, found, head })
+}
+
+fn found_in(row: &Row, name: &BranchName, link: Digest) -> Result<(FoundBranch, Head), StoreError> {
+    let at = number(row, 7)?;
+    let before = digest(row, 8)?;
+    let parent = match (get::<Option<i64>>(row, 5)?, get::<Option<String>>(row, 6)?) {
+        (Some(id), Some(name)) => Some(Parent { name, id: id.cast_unsigned(), at, link: before }),
+        (None, None) => None,
+        _ => return Err(StoreError::damaged("the branch it begins on is missing")),
+    };
+    if parent.is_none() != name.is_main() || parent.is_none() && (at != 0 || before != link) {
+        return Err(StoreError::damaged("it does not begin where it can"));
+    }
+    let found = FoundBranch { name: name.clone(), id: number(row, 3)?, parent, before };
+    let head = match get::<Option<i64>>(row, 9)? {
+        Some(_) => Head { seq: number(row, 9)?, link: digest(row, 10)? },
+        None => Head { seq: at, link: before },
+    };
+    Ok((found, head))
 }
 
 /// Passes the entries of a run to `take`. The row has the first and last seq, the links before and after, and the
@@ -262,19 +262,20 @@ pub(super) fn take_run(
     take: &mut dyn FnMut(&Packed<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let first = number(row, 0)?;
+    take(&run_in(row, first).at(first)?)
+}
+
+fn run_in(row: &Row, first: Seq) -> Result<Packed<'_>, StoreError> {
     let last = number(row, 1)?;
-    let read = || {
-        let records: Vec<&[u8]> = decode_exactly(get::<&[u8]>(row, 4)?)
-            .map_err(|error| StoreError::damaged(format!("its run: {error}")))?;
-        if records.len() as u64 != last.saturating_sub(first).saturating_add(1) {
-            let count = records.len();
-            return Err(StoreError::damaged(format!(
-                "its run has {count} entries and claims to end at {last}"
-            )));
-        }
-        Ok(Packed { first, before: Some(digest(row, 2)?), records, after: Some(digest(row, 3)?) })
+    let records: Vec<&[u8]> = match decode_exactly(get::<&[u8]>(row, 4)?) {
+        Ok(records) => records,
+        Err(error) => return Err(StoreError::damaged(format!("its run: {error}"))),
     };
-    take(&read().map_err(|error| error.at(first))?)
+    if records.len() as u64 != last.saturating_sub(first).saturating_add(1) {
+        let count = records.len();
+        return Err(StoreError::damaged(format!("its run has {count} entries and claims to end at {last}")));
+    }
+    Ok(Packed { first, before: Some(digest(row, 2)?), records, after: Some(digest(row, 3)?) })
 }
 
 /// The maximum number of branches in a statement.

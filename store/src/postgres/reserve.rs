@@ -95,13 +95,14 @@ impl Reservations {
         let (fill, fillings) = sync_channel(1);
         let pool = Arc::clone(&self.pool);
         let state = Arc::clone(&self.state);
-        let hold = move || {
+        let thread = thread::Builder::new().name("turnfold reservation".to_owned());
+        let spawned = thread.spawn(move || {
             if let Err(fault) = hold(&pool, branch, &ready, &fillings) {
                 tracing::debug!(?fault, "an entry could not be reserved");
             }
             lock(&state).threads -= 1;
-        };
-        if thread::Builder::new().name("turnfold reservation".to_owned()).spawn(hold).is_err() {
+        });
+        if spawned.is_err() {
             lock(&self.state).threads -= 1;
             return None;
         }

@@ -25,6 +25,21 @@ pub(super) struct Run {
     pub(super) records: Vec<u8>,
 }
 
+impl Run {
+    /// Packs the entries between two heads, without a key.
+    fn of(begin: Head, end: Head, records: &Vec<Vec<u8>>) -> Self {
+        let first = begin.seq + 1;
+        Self {
+            first,
+            last: end.seq,
+            slot: None,
+            before: begin.link,
+            link: end.link,
+            records: encode(records),
+        }
+    }
+}
+
 pub(super) struct Runs {
     pub(super) names: Names,
     pub(super) branch: u64,
@@ -49,28 +64,24 @@ pub(super) fn pack(
     let mut begin = head;
     let mut bytes = 0;
     let mut records: Vec<Vec<u8>> = Vec::new();
-    let mut close = |records: &mut Vec<Vec<u8>>, begin: Head, end: Head| {
-        let slot = slot.filter(|_| runs.is_empty());
-        let first = begin.seq + 1;
-        let last = end.seq;
-        let before = begin.link;
-        let link = end.link;
-        runs.push(Run { first, last, slot, before, link, records: encode(records) });
-        records.clear();
-    };
     for entry in entries.iter() {
         let encoded = entry.number(end.seq + 1, idempotency_key).encode();
         if !records.is_empty() && (records.len() >= run_entries_max || bytes + encoded.len() > RUN_BYTES_MAX)
         {
-            close(&mut records, begin, end);
-            (begin, bytes) = (end, 0);
+            runs.push(Run::of(begin, end, &records));
+            records.clear();
+            begin = end;
+            bytes = 0;
         }
         end = Head { seq: end.seq + 1, link: linker.link(&end.link, &encoded) };
         bytes += encoded.len();
         records.push(encoded);
     }
     if !records.is_empty() {
-        close(&mut records, begin, end);
+        runs.push(Run::of(begin, end, &records));
+    }
+    if let Some(first) = runs.first_mut() {
+        first.slot = slot;
     }
     runs
 }

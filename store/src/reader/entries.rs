@@ -12,7 +12,7 @@ use super::store_report::Appended;
 use crate::chain::Linker;
 use crate::engine::{EngineReader, Packed};
 use crate::entry::{Entry, PackedEntries, Seq};
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::names::MatchName;
 
 /// The entries of a branch, as [`StoreReader::entries`](crate::StoreReader::entries) reads them.
@@ -179,7 +179,7 @@ impl Branch {
         let (next, link) = match segments.front() {
             Some(first) => engine
                 .anchor(first.own, first.before, wanted_from)
-                .map_err(|error| error.within(&self.found_match.name, Some(&first.branch)))?,
+                .within(&self.found_match.name, Some(&first.branch))?,
             None => (wanted_from, self.found.before),
         };
         // A branch without own entries has nothing to read, but its head must have the link at which it begins.

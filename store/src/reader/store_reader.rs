@@ -15,7 +15,7 @@ use super::store_report::{Damage, MatchInfo, StoreCheck, StoreStats};
 use crate::backup::part::Totals;
 use crate::engine::{EngineReader, Results};
 use crate::entry::{Entry, Seq};
-use crate::error::StoreError;
+use crate::error::{Placed, StoreError};
 use crate::genesis::Genesis;
 use crate::grant::Grant;
 use crate::local::open::open_for_reading;
@@ -175,7 +175,7 @@ impl StoreReader {
         let mut infos = Vec::new();
         for Branch { found, head, .. } in branches {
             let parent = found.parent_name();
-            let parent = parent.map_err(|error| error.within(match_name, Some(&found.name)))?;
+            let parent = parent.within(match_name, Some(&found.name))?;
             let parent = parent.map(|name| (name, found.forked_at()));
             infos.push(BranchInfo { name: found.name, parent, head: head.seq, head_link: head.link });
         }

@@ -53,10 +53,9 @@ impl<'a> StoreOptions<'a> {
     /// [`StoreError::Locked`] if the store is in use, or [`StoreError::UnknownFormat`], [`StoreError::Corrupt`] or
     /// another error if it cannot be opened.
     pub fn open(self, dir: &Path) -> Result<Store, StoreError> {
-        let mut silent = |_, _| {};
         let observe = match self.observe {
             Some(observe) => observe,
-            None => &mut silent,
+            None => &mut |_, _| {},
         };
         let local = if self.creates {
             open_or_create(dir, self.head_bytes, observe)?

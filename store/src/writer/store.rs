@@ -301,10 +301,10 @@ impl Store {
     pub fn free_bytes(dir: &Path) -> Result<Option<u64>, StoreError> {
         #[cfg(unix)]
         {
-            let action = || format!("find the free space at `{}`", dir.display());
-            let failed = |error: rustix::io::Errno| StoreError::Io { action: action(), source: error.into() };
-            let found = rustix::fs::statvfs(dir).map_err(failed)?;
-            Ok(Some(found.f_bavail.saturating_mul(found.f_frsize)))
+            match rustix::fs::statvfs(dir) {
+                Ok(found) => Ok(Some(found.f_bavail.saturating_mul(found.f_frsize))),
+                Err(error) => Err(StoreError::io("find the free space at", dir, error.into())),
+            }
         }
         #[cfg(not(unix))]
         {

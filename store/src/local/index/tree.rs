@@ -171,8 +171,9 @@ impl IndexTree {
                 }
                 // The further flush waits too if nothing has failed by then. So more follow, at growing intervals.
                 Err(RecvTimeoutError::Timeout) => {
-                    let company = |result| tracing::debug!(?result, "a flush took long");
-                    if let Err(error) = flush_on_thread(self.db(), company) {
+                    let started =
+                        flush_on_thread(self.db(), |result| tracing::debug!(?result, "a flush took long"));
+                    if let Err(error) = started {
                         tracing::debug!(%error, "a flush takes long");
                     }
                     patience *= 2;
@@ -289,13 +290,14 @@ fn flush_on_thread(
     then: impl FnOnce(Result<usize, BackendError>) + Send + 'static,
 ) -> io::Result<()> {
     let db = db.clone();
-    let flush = move || {
+    let thread = Builder::new().name("turnfold flush".to_owned());
+    thread.spawn(move || {
         let flushed = guarded("flush", || db.flush());
         // Drops the clone first, because the caller may close the database next.
         drop(db);
         then(flushed);
-    };
-    Builder::new().name("turnfold flush".to_owned()).spawn(flush).map(drop)
+    })?;
+    Ok(())
 }
 
 impl Drop for IndexTree {

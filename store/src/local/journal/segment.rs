@@ -259,7 +259,7 @@ impl Appending {
             return BackendError::on(&self.path, "write", Err(source));
         }
         let synced = file.sync_data().and_then(|()| if is_new { sync_dir(&self.journal) } else { Ok(()) });
-        synced.map_err(|source| BackendError::Unsynced { source })?;
+        BackendError::on_sync(synced)?;
         self.bytes += bytes.len() as u64;
         if ends {
             self.last = None;

@@ -46,7 +46,7 @@ impl JournalWriter {
                 "write",
                 write_at(&file, 0, found.bytes.get(..used).unwrap_or_default()),
             )?;
-            file.sync_data().map_err(|source| BackendError::Unsynced { source })?;
+            BackendError::on_sync(file.sync_data())?;
             heads.push((file, path));
         }
         if let Some(torn) = &image.torn {
@@ -135,6 +135,6 @@ impl JournalWriter {
     fn put_in(&self, head: usize, at: usize, bytes: &[u8]) -> Result<(), BackendError> {
         let Some((file, path)) = self.heads.get(head) else { return Ok(()) };
         BackendError::on(path, "write", write_at(file, at, bytes))?;
-        file.sync_data().map_err(|source| BackendError::Unsynced { source })
+        BackendError::on_sync(file.sync_data())
     }
 }
