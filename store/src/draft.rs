@@ -56,8 +56,9 @@ pub type DraftFile = Draft<NamedTempFile>;
 /// A temporary directory, locked if the operating system can lock directories.
 #[derive(Debug)]
 pub struct LockedDir {
-    dir: TempDir,
-    handle: Option<File>,
+    // The directory is the first field, so it is removed before its lock ends.
+    _dir: TempDir,
+    _handle: Option<File>,
 }
 
 /// Who may read a new file. The operating system's default permissions may restrict it further.
@@ -80,33 +81,6 @@ impl Readers {
     }
 }
 
-/// A file or directory that a draft makes.
-trait Made {
-    fn path(&self) -> &Path;
-
-    fn handle(&self) -> Option<&File>;
-}
-
-impl Made for LockedDir {
-    fn path(&self) -> &Path {
-        self.dir.path()
-    }
-
-    fn handle(&self) -> Option<&File> {
-        self.handle.as_ref()
-    }
-}
-
-impl Made for NamedTempFile {
-    fn path(&self) -> &Path {
-        self.path()
-    }
-
-    fn handle(&self) -> Option<&File> {
-        Some(self.as_file())
-    }
-}
-
 impl<T> Draft<T> {
     /// Returns the path of the draft.
     #[must_use]
@@ -124,9 +98,12 @@ impl DraftDir {
         make(parent, || {
             // Only the kind of the error is kept, because the draft's name means nothing to the user.
             let dir = builder().tempdir_in(parent).map_err(|error| io::Error::from(error.kind()))?;
+            let path = dir.path().to_owned();
             // Not every system can open a directory.
-            let handle = File::open(dir.path()).ok();
-            Ok(LockedDir { dir, handle })
+            let handle = File::open(&path).ok();
+            let is_held = is_held(handle.as_ref(), &path);
+            let made = LockedDir { _dir: dir, _handle: handle };
+            Ok(is_held.then_some((made, path)))
         })
     }
 }
@@ -140,7 +117,7 @@ impl DraftFile {
         make(dir, || {
             // The file is opened here because tempfile's own errors contain the draft's name, which means nothing to
             // the user.
-            builder().make_in(dir, |path| {
+            let made = builder().make_in(dir, |path| {
                 let mut options = File::options();
                 options.read(true).write(true).create_new(true);
                 #[cfg(unix)]
@@ -148,7 +125,9 @@ impl DraftFile {
                 #[cfg(not(unix))]
                 let _ = readers;
                 options.open(path)
-            })
+            })?;
+            let path = made.path().to_owned();
+            Ok(is_held(Some(made.as_file()), &path).then_some((made, path)))
         })
     }
 
@@ -214,29 +193,27 @@ fn builder() -> Builder<'static, 'static> {
     builder
 }
 
-fn make<T: Made>(parent: &Path, new: impl Fn() -> io::Result<T>) -> io::Result<Draft<T>> {
+/// Makes a draft. `new` returns what it made, and its path; `None` if another process took it for a leftover.
+fn make<T>(parent: &Path, new: impl Fn() -> io::Result<Option<(T, PathBuf)>>) -> io::Result<Draft<T>> {
     let mut live = live();
     for _ in 0..MAKE_TRIES {
-        let made = new()?;
-        if is_held(&made) {
-            let path = made.path().to_owned();
-            live.drafts.insert(path.clone());
-            let is_first = live.swept.insert(parent.to_owned());
-            drop(live);
-            if is_first {
-                sweep(parent, &path);
-            }
-            return Ok(Draft { made: Some(made), path });
+        let Some((made, path)) = new()? else { continue };
+        live.drafts.insert(path.clone());
+        let is_first = live.swept.insert(parent.to_owned());
+        drop(live);
+        if is_first {
+            sweep(parent, &path);
         }
+        return Ok(Draft { made: Some(made), path });
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process keeps removing drafts"))
 }
 
 /// Locks a new draft. Returns `false` if another process took it for a leftover before it was locked.
-fn is_held(made: &impl Made) -> bool {
+fn is_held(handle: Option<&File>, path: &Path) -> bool {
     // Without locks it counts as held, because then no other process can lock and remove it.
-    let lock = made.handle().map(File::try_lock);
-    !matches!(lock, Some(Err(TryLockError::WouldBlock))) && made.path().exists()
+    let lock = handle.map(File::try_lock);
+    !matches!(lock, Some(Err(TryLockError::WouldBlock))) && path.exists()
 }
 
 #[cfg(test)]

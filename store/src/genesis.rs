@@ -67,13 +67,9 @@ struct GenesisBytes<'a> {
     created_at_ms: i64,
 }
 
-/// The fields that format 3 adds after format 2. The field order is the format.
-#[derive(Serialize, Deserialize)]
-struct Provenance {
-    /// The module that the match is played with (MD-8).
-    module: Option<Digest>,
-    origins: Vec<Origin>,
-}
+/// The fields that format 3 adds after format 2, in the order of the format: the module that the match is played with
+/// (MD-8), and the origins.
+type Provenance = (Option<Digest>, Vec<Origin>);
 
 impl Genesis {
     /// The format of a match that pins no module and was not migrated.
@@ -127,7 +123,8 @@ impl Genesis {
             created_at_ms,
         });
         if self.format == Self::FORMAT_3 {
-            bytes.extend(encode(&Provenance { module: self.module, origins: self.origins.clone() }));
+            let provenance: Provenance = (self.module, self.origins.clone());
+            bytes.extend(encode(&provenance));
         }
         bytes
     }
@@ -155,7 +152,7 @@ impl Genesis {
             origins: Vec::new(),
         };
         if genesis.format == Self::FORMAT_3 {
-            let Provenance { module, origins } = decode_exactly(rest)?;
+            let (module, origins): Provenance = decode_exactly(rest)?;
             let origins_min = usize::from(module.is_none());
             if !(origins_min..=Self::ORIGINS_MAX).contains(&origins.len()) {
                 return Err(DecodeError::Unreadable(format!(

@@ -349,7 +349,8 @@ impl Ledger {
     fn persist(&mut self, body: Vec<u8>) -> Result<(), StoreError> {
         let mut staging = Staging::over(self.records.backend.as_ref(), self.record.clone());
         replay_strictly(&mut staging, self.record.end.after(&body), &body)?;
-        let (changes, record) = staging.take_changes();
+        let changes = staging.take_changes();
+        let record = staging.store;
         if let Err(error) = self.records.backend.commit(body, changes) {
             // A full disk leaves no trace of the commit. Otherwise it may or may not be on disk.
             return Err(match StoreError::from(error) {

@@ -24,7 +24,6 @@ pub(crate) struct DiskBackend {
     records: Arc<Layered>,
     /// `None` if the store is open for reading only.
     writing: Option<Mutex<Writing>>,
-    places: Places,
     _locks: Locks,
 }
 
@@ -40,7 +39,7 @@ impl DiskBackend {
         for (_, frame) in &image.tail {
             records.replay(frame)?;
         }
-        Ok(Self { records: Arc::new(records), writing: None, places: places.clone(), _locks: locks })
+        Ok(Self { records: Arc::new(records), writing: None, _locks: locks })
     }
 
     /// Opens the records of a store for writing (ST-15). Only `head_bytes` of each head are used for frames.
@@ -57,7 +56,7 @@ impl DiskBackend {
         let writing = Writing::begin(Arc::clone(&records), journal, image)?;
         // Earlier indexes are removed only now, because the new one must be complete first.
         keep_only(&places.sled, records.index());
-        Ok(Self { records, writing: Some(Mutex::new(writing)), places: places.clone(), _locks: locks })
+        Ok(Self { records, writing: Some(Mutex::new(writing)), _locks: locks })
     }
 }
 
@@ -96,7 +95,7 @@ impl Backend for DiskBackend {
 
     fn compare(&self) -> Result<Vec<String>, BackendError> {
         let _no_commit = self.writing.as_ref().map(lock);
-        let view = match MemoryRecords::proven(&self.places.journal)? {
+        let view = match MemoryRecords::proven(&self.records.places.journal)? {
             Ok(view) => view,
             Err(reason) => return Ok(vec![reason]),
         };
@@ -117,12 +116,12 @@ impl Backend for DiskBackend {
         for key in expected.keys() {
             damage.push(format!("the index has no record `{}`", key.escape_ascii()));
         }
-        damage.extend(behind(&self.places.sled, view.record(), Some(self.records.index()))?);
+        damage.extend(behind(&self.records.places.sled, view.record(), Some(self.records.index()))?);
         Ok(damage)
     }
 
     fn journal(&self) -> Option<&Path> {
-        Some(&self.places.journal)
+        Some(&self.records.places.journal)
     }
 
     fn close(self: Box<Self>) -> Result<(), BackendError> {

@@ -130,7 +130,8 @@ pub(crate) fn open_all(sled: &Path) -> Vec<(IndexTree, StoreRecord)> {
     found
 }
 
-type Extent = (u32, Option<StoreRecord>);
+/// The number of an index, and its record about the store.
+type Extent = (u32, StoreRecord);
 
 /// Reads the extents of all indexes except one. If a process died twice while sled opened an index, it opens none.
 fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
@@ -144,10 +145,12 @@ fn look(sled: &Path, except: Option<u32>) -> Result<Vec<Extent>, BackendError> {
             continue;
         }
         match open_marked(sled, number) {
-            Ok((tree, None)) if tree.is_empty().unwrap_or(false) => {
-                found.push((number, Some(StoreRecord::EMPTY)));
+            Ok((_, Some(store))) => found.push((number, store)),
+            Ok((tree, None)) => {
+                if tree.is_empty().unwrap_or(false) {
+                    found.push((number, StoreRecord::EMPTY));
+                }
             }
-            Ok((_, store)) => found.push((number, store)),
             Err(BackendError::Damaged(reason)) => {
                 tracing::debug!(reason, number, "an index cannot be opened");
             }
@@ -164,17 +167,17 @@ pub(crate) fn behind(
     journal: &StoreRecord,
     in_use: Option<u32>,
 ) -> Result<Option<String>, BackendError> {
-    let known = look(sled, in_use)?;
-    Ok(require_commits(&known, &journal.journal, journal.end.number).err().map(|error| error.to_string()))
+    match require_commits(&look(sled, in_use)?, &journal.journal, journal.end.number) {
+        Ok(()) => Ok(None),
+        Err(error) => Ok(Some(error.to_string())),
+    }
 }
 
 /// Requires the journal to have all commits that its indexes have (ST-15).
 fn require_commits(known: &[Extent], salt: &Salt, end: u64) -> Result<(), BackendError> {
     let mut commits = 0;
     for (_, store) in known {
-        if let Some(store) = store
-            && store.journal == *salt
-        {
+        if store.journal == *salt {
             commits = commits.max(store.end.number);
         }
     }
@@ -248,13 +251,12 @@ fn build(
         require_same_history(known, &image.salt, point)?;
         *reached = point.number;
         if staging.bytes() >= CHUNK_BYTES {
-            tree.absorb(staging.take_changes().0)?;
+            tree.absorb(staging.take_changes())?;
             observe(point.number, image.packed.number);
         }
         Ok(())
     })?;
-    let (changes, _) = staging.take_changes();
-    tree.absorb(changes)?;
+    tree.absorb(staging.take_changes())?;
     write_reached(&tree.dir, &image.salt, image.packed)?;
     tree.settle()?;
     drop(tree);
@@ -268,9 +270,7 @@ fn build(
 fn clean_up(sled: &Path, image: &Image, known: &[Extent], reached: u64) {
     let mut ours = Vec::new();
     for (number, store) in known {
-        if let Some(store) = store
-            && (store.journal == image.salt || *store == StoreRecord::EMPTY)
-        {
+        if store.journal == image.salt || *store == StoreRecord::EMPTY {
             ours.push((store.end.number, folder(sled, *number)));
         }
     }
@@ -293,11 +293,7 @@ fn clean_up(sled: &Path, image: &Image, known: &[Extent], reached: u64) {
 fn require_same_history(known: &[Extent], salt: &Salt, point: Point) -> Result<(), BackendError> {
     let number = point.number;
     for (_, store) in known {
-        if let Some(store) = store
-            && store.journal == *salt
-            && store.end.number == number
-            && store.end != point
-        {
+        if store.journal == *salt && store.end.number == number && store.end != point {
             return Err(damaged(format!("its first {number} commits are not the ones that its index has")));
         }
     }

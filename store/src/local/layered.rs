@@ -22,7 +22,7 @@ const CHANGES_MAX: usize = 1024;
 
 pub(crate) struct Layered {
     tree: IndexTree,
-    places: Places,
+    pub(crate) places: Places,
     /// The last commit in the index when it was opened.
     up_to: u64,
     has_absorbed: AtomicBool,
@@ -78,7 +78,7 @@ impl Layered {
         };
         let mut staging = Staging::over(self, StoreRecord::read(&value)?);
         replay_strictly(&mut staging, frame.end(), &frame.body)?;
-        self.show(staging.take_changes().0);
+        self.show(staging.take_changes());
         Ok(())
     }
 

@@ -59,7 +59,7 @@ pub(crate) fn merge(sources: &[&Records]) -> Result<Rescued, BackendError> {
     for (id, found) in &matches {
         found.write(*id, &mut staging, &mut merged)?;
     }
-    memory.write(&staging.take_changes().0)?;
+    memory.write(&staging.take_changes())?;
     Ok(merged)
 }
 

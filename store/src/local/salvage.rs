@@ -256,8 +256,8 @@ fn read_index(tree: &IndexTree, store: &StoreRecord, journal: &Path) -> Result<R
             read.misfits.push((point.number, misfit));
             Ok(())
         })?;
-        let (changes, after) = staging.take_changes();
-        reached = after;
+        let changes = staging.take_changes();
+        reached = staging.store;
         memory.write(&changes)
     })?;
     Ok(read)

@@ -16,7 +16,7 @@ pub(crate) struct Staging<'a> {
     /// The bodies of changed records; `None` for a removed record.
     bodies: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pages: BTreeMap<u64, Vec<PagePart>>,
-    store: StoreRecord,
+    pub(crate) store: StoreRecord,
     bytes: usize,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Takes out all changes. The record about the store is the last.
-    pub(crate) fn take_changes(&mut self) -> (Vec<RecordChange>, StoreRecord) {
+    pub(crate) fn take_changes(&mut self) -> Vec<RecordChange> {
         let mut changes = Vec::new();
         for (key, body) in std::mem::take(&mut self.bodies) {
             let value = body.map(|body| record::with_check(&key, body));
@@ -43,7 +43,7 @@ impl<'a> Staging<'a> {
         }
         changes.push(record::put(key::STORE.to_vec(), &self.store));
         self.bytes = 0;
-        (changes, self.store.clone())
+        changes
     }
 }
 

@@ -32,19 +32,17 @@ pub(crate) struct IndexTree {
 impl IndexTree {
     pub(crate) fn open(dir: PathBuf, number: u32) -> Result<Self, BackendError> {
         let action = format!("open `{}`", dir.display());
-        let open =
-            || sled::Config::new().path(&dir).cache_capacity(CACHE_BYTES).use_compression(false).open();
-        let mut opened = guarded(&action, open);
-        for _ in 1..LOCK_TRIES {
-            match &opened {
-                Err(BackendError::Io { source, .. }) if is_lock_error(source) => {
+        let config = sled::Config::new().path(&dir).cache_capacity(CACHE_BYTES).use_compression(false);
+        let mut tries = 1;
+        loop {
+            match guarded(&action, || config.open()) {
+                Err(BackendError::Io { source, .. }) if is_lock_error(&source) && tries < LOCK_TRIES => {
                     sleep(LOCK_PAUSE);
-                    opened = guarded(&action, open);
+                    tries += 1;
                 }
-                _ => break,
+                opened => return Ok(Self { db: Some(opened?), dir, number }),
             }
         }
-        Ok(Self { db: Some(opened?), dir, number })
     }
 
     fn db(&self) -> &sled::Db {
