@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{self, Path, PathBuf};
 
 use turnfold_history::ReplayError;
@@ -122,16 +122,29 @@ fn replace<T>(
     write: impl FnOnce(&mut File) -> Result<T, Failure>,
 ) -> Result<(PathBuf, T), Failure> {
     require_replaceable(path)?;
-    let end = end_of_links(path).map_err(|cause| unwritable(path, &cause))?;
+    let failed = |cause: io::Error| unwritable(path, &cause);
+    let end = end_of_links(path).map_err(failed)?;
     signals::remove_drafts();
-    let draft = DraftFile::file_in(dir_of(&end), Readers::Anyone);
-    let mut draft = draft.map_err(|cause| unwritable(path, &cause))?;
+    let mut draft = DraftFile::file_in(dir_of(&end), Readers::Anyone).map_err(failed)?;
     if let Ok(old) = fs::metadata(&end) {
-        draft.file().set_permissions(old.permissions()).map_err(|cause| unwritable(path, &cause))?;
+        draft.file().set_permissions(old.permissions()).map_err(failed)?;
     }
     let written = write(draft.file())?;
-    draft.persist(&end, true).map_err(|cause| unwritable(path, &cause))?;
+    draft.persist(&end, true).map_err(failed)?;
     Ok((end, written))
+}
+
+/// Writes the texts that `write` passes on, one after another.
+pub(crate) fn write_texts<T>(
+    path: &Path,
+    file: &mut File,
+    write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Failure>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let failed = |cause: io::Error| unwritable(path, &cause);
+    let mut file = BufWriter::new(file);
+    let written = write(&mut |text| file.write_all(text.as_bytes()).map_err(failed))?;
+    file.flush().map_err(failed)?;
+    Ok(written)
 }
 
 pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -14,7 +13,7 @@ use turnfold_proof::bundle::BundledName;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{
-    NewFile, check_new, is_standard, temporary_dir, unwritable, write_whole, write_whole_from,
+    NewFile, check_new, is_standard, temporary_dir, write_texts, write_whole, write_whole_from,
 };
 use crate::matches::{Exported, missing_replay};
 use crate::output::counted;
@@ -204,12 +203,7 @@ fn write_replay(
     file: &mut File,
     context: &Context,
 ) -> Result<Closing, Failure> {
-    let mut file = BufWriter::new(file);
-    let closing = HistorySource::write_replay(revision, &context.workspace, &mut |text| {
-        file.write_all(text.as_bytes()).map_err(|cause| unwritable(path, &cause))
-    })?;
-    file.flush().map_err(|cause| unwritable(path, &cause))?;
-    Ok(closing)
+    write_texts(path, file, |write| HistorySource::write_replay(revision, &context.workspace, write))
 }
 
 /// Requires a file name with the right ending, because other commands read a file by its ending.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use turnfold_core::registry::{ModuleSource as _, NamedReferee};
 use turnfold_core::{AnyRules, Digest};
-use turnfold_history::{ReplayError, catch};
+use turnfold_history::catch;
 #[cfg(feature = "modules")]
 use turnfold_laws::{Fixture, broken_laws_while};
 #[cfg(feature = "modules")]
@@ -351,7 +351,7 @@ fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>
     if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Ok(None);
     }
-    Ok(context.registry.referee(name).map_err(ReplayError::from)?)
+    Ok(context.registry.referee(name)?)
 }
 
 fn lists_commands(rules: &dyn AnyRules) -> bool {
@@ -435,7 +435,7 @@ pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn 
     };
     let rules = found.rules.map_err(|error| unusable(&found.path, &error))?;
     let resolved = context.registry.resolve(rules.name(), rules.version(), Some(module));
-    Ok(resolved.map_err(ReplayError::from)?)
+    Ok(resolved?)
 }
 
 pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {

@@ -134,7 +134,7 @@ impl RulesetArgs {
 /// be in it.
 pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
     if let Some(name) = name.strip_prefix("referee:") {
-        let found = context.registry.referee(name).map_err(ReplayError::from)?;
+        let found = context.registry.referee(name)?;
         return found.ok_or_else(|| no_referee(name));
     }
     find_rules(name, &context.registry).map_err(|error| match error {

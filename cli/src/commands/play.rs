@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use turnfold_history::session::ScriptCommand;
-use turnfold_history::{ReplayError, Revision, Viewer};
+use turnfold_history::{Revision, Viewer};
 use turnfold_store::IdempotencyKey;
 
 use crate::context::Context;
@@ -82,7 +82,7 @@ pub(crate) fn lines_of(
         None => commands.iter().map(|command| ScriptCommand::parse(command)).collect(),
     };
     if let Some(viewer) = viewer {
-        viewer.give(&mut lines).map_err(ReplayError::from)?;
+        viewer.give(&mut lines)?;
     }
     Ok(lines)
 }

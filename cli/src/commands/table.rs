@@ -15,7 +15,7 @@ use turnfold_show::drawing::{Highlights, svg};
 use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
 use crate::failure::{ExitStatus, Failure};
-use crate::files::{NewFile, temporary_dir, unwritable, write_whole_from};
+use crate::files::{NewFile, temporary_dir, write_texts, write_whole_from};
 use crate::output::{Format, Line, Output, counted};
 use crate::render;
 
@@ -112,12 +112,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     };
     let format = RowFormat::of(path)?;
     let Written { rows, unread } = write_whole_from(path, |file| {
-        let mut file = BufWriter::new(file);
-        let written = write(&kind, format, corpus, args.viewer, &mut |text| {
-            file.write_all(text.as_bytes()).map_err(|cause| unwritable(path, &cause))
-        })?;
-        file.flush().map_err(|cause| unwritable(path, &cause))?;
-        Ok(written)
+        write_texts(path, file, |sink| write(&kind, format, corpus, args.viewer, sink))
     })?;
     print_written(path, rows, output)?;
     ExitStatus::Yes.unless(unread)

@@ -11,7 +11,7 @@ use turnfold_history::session::{
     Roller, ScriptCommand, ScriptCommands,
 };
 use turnfold_history::{
-    History, HistorySource, Record, ReplayError, Revision, SeatHistory, SourceName, Sources, Tail, Viewer,
+    History, HistorySource, Record, Revision, SeatHistory, SourceName, Sources, Tail, Viewer,
     require_rules,
 };
 use turnfold_mail::current_branch;
@@ -178,7 +178,7 @@ fn place_of(index: usize, commands: ScriptCommands, args: &Args) -> String {
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
     let Some(viewer) = viewer else { return Ok(()) };
     for mut given in ScriptCommand::each_in(script) {
-        viewer.give(slice::from_mut(&mut given)).map_err(ReplayError::from)?;
+        viewer.give(slice::from_mut(&mut given))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -16,8 +16,9 @@ use ureq::{Body, Error};
 
 use crate::clock::Stopwatch;
 use crate::failure::Failure;
+use crate::files::shown;
 use crate::limits::AUTHORITIES;
-use crate::output::{Format, printable};
+use crate::output::Format;
 use crate::remote::origin::SafeOrigin;
 use crate::remote::problem::{ApiError, NotAnswered};
 
@@ -66,7 +67,17 @@ pub(crate) struct Sent<'a> {
 
 pub(crate) struct ServiceReply {
     pub(crate) body: String,
-    pub(crate) headers: HeaderMap,
+    headers: HeaderMap,
+}
+
+impl ServiceReply {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        text_of(&self.headers, name)
+    }
+}
+
+fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
 }
 
 pub(crate) fn path_of(revision: &Revision, resource: &str) -> String {
@@ -179,12 +190,12 @@ impl Client {
         let body = body.map_err(|error| self.not_sent(&error))?;
         let status = answer.status();
         let headers = std::mem::take(answer.headers_mut());
-        let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let media_type = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+        let media_type = text_of(&headers, "content-type").unwrap_or_default();
+        let media_type = media_type.split(';').next();
         let text = String::from_utf8(body).ok();
         if status.is_success() {
             return match text {
-                Some(body) if media_type == accept || status == StatusCode::NO_CONTENT => {
+                Some(body) if media_type == Some(accept) || status == StatusCode::NO_CONTENT => {
                     Ok(ServiceReply { body, headers })
                 }
                 _ => Err(NotAnswered::Failed(Failure::trouble(format!(
@@ -193,11 +204,10 @@ impl Client {
                 )))),
             };
         }
-        let body = text.as_deref().filter(|_| media_type == "application/problem+json");
+        let body = text.as_deref().filter(|_| media_type == Some("application/problem+json"));
         let problem = ApiError::read(status, body, &self.origin);
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-            let seconds =
-                headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+            let seconds = text_of(&headers, "retry-after").and_then(|seconds| seconds.parse().ok());
             return Err(NotAnswered::Later(problem.failure(), seconds));
         }
         Err(NotAnswered::ApiError(problem.into()))
@@ -221,21 +231,24 @@ impl Client {
 const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
 
 fn trusted_authorities() -> Result<RootCerts, Failure> {
-    let named = env::var_os(AUTHORITIES_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    named.map_or(Ok(RootCerts::WebPki), |path| read_authorities(&path))
+    match env::var_os(AUTHORITIES_VARIABLE) {
+        Some(path) if !path.is_empty() => read_authorities(Path::new(&path)),
+        _ => Ok(RootCerts::WebPki),
+    }
 }
 
 fn read_authorities(path: &Path) -> Result<RootCerts, Failure> {
     let unusable = |what: String| Failure::usage(format!("`{AUTHORITIES_VARIABLE}`: {what}"));
     let bytes = AUTHORITIES.read_file(path).map_err(|error| unusable(error.to_string()))?;
-    let items = parse_pem(&bytes).filter_map(|item| match item {
-        Ok(PemItem::Certificate(certificate)) => Some(Ok(certificate)),
-        Ok(_) => None,
-        Err(error) => Some(Err(error)),
-    });
-    let shown = printable(&path.display().to_string()).into_owned();
-    let certificates: Vec<_> =
-        items.collect::<Result<_, _>>().map_err(|error| unusable(format!("`{shown}`: {error}")))?;
+    let shown = shown(path);
+    let mut certificates = Vec::new();
+    for item in parse_pem(&bytes) {
+        match item {
+            Ok(PemItem::Certificate(certificate)) => certificates.push(certificate),
+            Ok(_) => {}
+            Err(error) => return Err(unusable(format!("`{shown}`: {error}"))),
+        }
+    }
     if certificates.is_empty() {
         return Err(unusable(format!("expected a certificate in `{shown}`, as PEM")));
     }

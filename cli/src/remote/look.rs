@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde_json::{Map, Value};
 use turnfold_core::Registry;
 use turnfold_history::tfl::Replay;
-use turnfold_history::{ReplayError, Revision, Viewer};
+use turnfold_history::{Revision, Viewer};
 
 use crate::failure::Failure;
 use crate::matches::Print;
@@ -28,8 +28,14 @@ pub(crate) fn needs_store(what: &str) -> Failure {
 }
 
 pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
-    let at = at.map(|at| ("at", at.to_string()));
-    at.into_iter().chain(viewer.map(|viewer| ("as", viewer.to_string()))).collect()
+    let mut query = Vec::new();
+    if let Some(at) = at {
+        query.push(("at", at.to_string()));
+    }
+    if let Some(viewer) = viewer {
+        query.push(("as", viewer.to_string()));
+    }
+    query
 }
 
 pub(crate) fn whole_replay(client: &Client, revision: &Revision) -> Result<String, NotAnswered> {
@@ -65,8 +71,7 @@ pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -
         // The number of an entry counts what the seat knows now, so the caller cuts the history there.
         seen_replay(client, &Revision { seq: None, ..revision.clone() }, None)?
     };
-    let read = Replay::read_also_seen(&revision.to_string(), text.as_bytes(), registry);
-    read.map_err(|error| ReplayError::from(error).into())
+    Ok(Replay::read_also_seen(&revision.to_string(), text.as_bytes(), registry)?)
 }
 
 pub(crate) fn ask(
@@ -97,17 +102,14 @@ pub(crate) fn unusable(cause: impl Display) -> Failure {
 
 pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> {
     let mut items = Vec::new();
-    let mut after = None;
+    let mut query = Vec::new();
     loop {
-        let query = after.take().map(|after| ("after", after)).into_iter().collect();
         let mut page = read(client, path, query)?;
-        if let Some(Value::Array(found)) = page.get_mut("items").map(Value::take) {
-            items.extend(found);
+        if let Some(Value::Array(found)) = page.get_mut("items") {
+            items.append(found);
         }
-        after = page.get("next").and_then(Value::as_str).map(Into::into);
-        if after.is_none() {
-            return Ok(items);
-        }
+        let Some(Value::String(next)) = page.get("next") else { return Ok(items) };
+        query = vec![("after", next.clone())];
     }
 }
 
@@ -219,7 +221,7 @@ pub(crate) fn print_pages(
 
 /// Returns `after` of the next page from the `Link` header, which text answers have (SV-6).
 fn next_linked(reply: &ServiceReply) -> Option<String> {
-    let link = reply.headers.get("link")?.to_str().ok()?;
+    let link = reply.header("link")?;
     let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
     let (_, query) = target.split_once('?')?;
     let after = query.split('&').find_map(|parameter| parameter.strip_prefix("after="))?;

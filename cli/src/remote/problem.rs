@@ -1,5 +1,6 @@
 //! Errors of requests to a service.
 
+use serde::Deserialize;
 use serde_json::Value;
 use ureq::http::StatusCode;
 
@@ -24,16 +25,26 @@ pub(crate) struct ApiError {
     pub(crate) command: Option<(usize, Value)>,
 }
 
+#[derive(Default, Deserialize)]
+struct ProblemDocument {
+    detail: Option<String>,
+    index: Option<usize>,
+    record: Option<Value>,
+}
+
 impl ApiError {
     /// Reads the body of an error. A body that is not from a turnfold service is replaced by the status.
     pub(crate) fn read(status: StatusCode, body: Option<&str>, origin: &SafeOrigin) -> Self {
-        let body = body.and_then(|body| serde_json::from_str::<Value>(body).ok()).unwrap_or_default();
-        let detail = body.get("detail").and_then(Value::as_str).map(ToString::to_string);
-        let detail = detail.unwrap_or_else(|| {
+        let mut document = ProblemDocument::default();
+        if let Some(body) = body
+            && let Ok(read) = serde_json::from_str(body)
+        {
+            document = read;
+        }
+        let detail = document.detail.unwrap_or_else(|| {
             format!("`{origin}` answered {status} without a reason; is it a service of turnfold?")
         });
-        let index = body.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
-        Self { status, detail, command: index.zip(body.get("record").cloned()) }
+        Self { status, detail, command: document.index.zip(document.record) }
     }
 
     pub(crate) fn failure(&self) -> Failure {

@@ -11,7 +11,7 @@ use turnfold_history::compare::RecordedLog;
 use turnfold_history::golden::FoundFiles;
 use turnfold_history::input::Limits;
 use turnfold_history::tfl::{Replay, replay_bytes};
-use turnfold_history::{ReplayError, Revision, Sources};
+use turnfold_history::{Revision, Sources};
 use turnfold_store::{BranchInfo, MatchInfo, StoreReader};
 
 use self::summary::{ImpactFinding, Summary};
@@ -168,7 +168,7 @@ fn of_files(
     let logs = files.into_iter().map(|path| (input_name(&path).into_owned(), path)).collect();
     in_parallel(logs, |name, path| {
         let bytes = if is_standard(&path) { piped.to_vec() } else { Limits::REPLAY.read_file(&path)? };
-        let bytes = replay_bytes(&path, bytes).map_err(ReplayError::from)?;
+        let bytes = replay_bytes(&path, bytes)?;
         let replay = Replay::read_any_version(name, &bytes, registry)?;
         Ok(OtherRules::fold(others, RecordedLog::of_replay(&replay, registry)))
     })

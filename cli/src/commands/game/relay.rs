@@ -38,8 +38,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let refused = Failure::usage("`game relay` prints the lines of a referee, there is no JSON of its own");
     context.output.refuse_json(refused.hint("leave out `--format json`"))?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| no_port(&error))?;
-    let port = listener.local_addr().map_err(|error| no_port(&error))?.port().to_string();
+    let (listener, port) = listen().map_err(|error| no_port(&error))?;
     let mut words = args.command.iter().map(|word| match word.to_str() {
         Some(text) => text.replace(PORT, &port).into(),
         None => word.clone(),
@@ -58,19 +57,22 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
+/// Returns a listener that never waits, and its port.
+fn listen() -> io::Result<(TcpListener, String)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port().to_string();
+    Ok((listener, port))
+}
+
 fn no_port(error: &io::Error) -> Failure {
     Failure::trouble(format!("cannot listen on 127.0.0.1: {error}"))
 }
 
 fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result<TcpStream, Failure> {
-    listener.set_nonblocking(true).map_err(|error| no_port(&error))?;
     for _ in 0..LOOKS_TO_CONNECT {
         match listener.accept() {
-            Ok((stream, _)) => {
-                stream.set_nonblocking(false).map_err(|error| no_port(&error))?;
-                stream.set_nodelay(true).map_err(|error| no_port(&error))?;
-                return Ok(stream);
-            }
+            Ok((stream, _)) => return Ok(stream),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(no_port(&error)),
         }
@@ -84,7 +86,7 @@ fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result
 
 fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<(), Failure> {
     let has_ended = Arc::new(AtomicBool::new(false));
-    let mut requests = stream.try_clone().map_err(|error| no_port(&error))?;
+    let mut requests = second_end(&stream).map_err(|error| no_port(&error))?;
     let ended = has_ended.clone();
     let ending = child.clone();
     thread::spawn(move || {
@@ -118,6 +120,13 @@ fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result
         thread::sleep(LOOK);
     }
     Err(Failure::trouble(format!("`{name}` closed the connection")))
+}
+
+/// Makes a connection wait for what is read and send what is written at once. Returns a second end of it.
+fn second_end(stream: &TcpStream) -> io::Result<TcpStream> {
+    stream.set_nonblocking(false)?;
+    stream.set_nodelay(true)?;
+    stream.try_clone()
 }
 
 fn status_of(child: &Mutex<Child>) -> Option<std::process::ExitStatus> {

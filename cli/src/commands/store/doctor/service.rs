@@ -34,7 +34,7 @@ pub(super) fn findings(context: &Context) -> Vec<DoctorFinding> {
 
 /// Compares the clocks, because deadlines and delays go by the clock of the service.
 fn clock_finding(reply: &ServiceReply) -> Option<DoctorFinding> {
-    let date = reply.headers.get("date")?.to_str().ok()?;
+    let date = reply.header("date")?;
     let service_ms = clock::since_1970(httpdate::parse_http_date(date).ok()?)?;
     let own_ms = clock::now_ms().ok()?;
     let own = clock::rfc_3339(own_ms)?;
