@@ -1,5 +1,5 @@
 //! Matches, in a store here or at a service. A verb asks the [`Workspace`] and does not know which; a verb that needs
-//! more than a service answers folds the history here, which the service sends.
+//! more than a service answers folds the history here, which the service sends. A long answer is printed part by part.
 
 mod branches;
 mod export;
@@ -25,15 +25,12 @@ use crate::commands::{matches, show};
 use crate::context::{Workspace, build_identity};
 use crate::failure::Failure;
 use crate::histories::{load, seek};
-use crate::output::{Answer, Format};
+use crate::output::{Answer, Format, Output};
 use crate::remote::look::{ListPart, answer_of, ask, document, page_of, print_pages, seen_at};
 
 pub(crate) use export::{Exported, missing_replay};
 pub(crate) use log::push_latest;
 pub(crate) use play::require_not_by_mail;
-
-/// Takes the parts of a long answer, one after another.
-pub(crate) type Print<'a> = dyn FnMut(Answer) -> Result<(), Failure> + 'a;
 
 /// How many matches are read before they are printed, so that their columns align.
 const PAGE: usize = 256;
@@ -43,6 +40,14 @@ const PAGE: usize = 256;
 struct SourcedView<'a> {
     source: &'a str,
     view: Value,
+}
+
+/// An entry with the match or file that it is from; the JSON form is stable.
+#[derive(Serialize)]
+struct Sourced<'a, T> {
+    source: &'a str,
+    #[serde(flatten)]
+    item: &'a T,
 }
 
 impl Workspace {
@@ -138,12 +143,7 @@ impl Workspace {
         }
     }
 
-    pub(crate) fn list_matches(
-        &self,
-        args: &matches::Args,
-        format: Format,
-        print: &mut Print,
-    ) -> Result<(), Failure> {
+    pub(crate) fn list_matches(&self, args: &matches::Args, output: &mut Output) -> Result<(), Failure> {
         if let Some(client) = self.service()? {
             // SV-69: the service looks at the turns itself.
             let mut query = Vec::new();
@@ -156,7 +156,7 @@ impl Workspace {
             let after = args.after.as_ref().map(ToString::to_string);
             let count = args.limit.map(|limit| limit as u64);
             let part = ListPart { path: "/v1/matches".into(), query, after, count, source: None };
-            print_pages(client, part, format, print)?;
+            print_pages(client, part, output)?;
             return Ok(());
         }
         let store = self.read_store()?;
@@ -172,11 +172,11 @@ impl Workspace {
                 left -= 1;
             }
             if page.len() == PAGE {
-                print(Answer::list(format, &page, lines)?)?;
+                output.list(&page, lines)?;
                 page.clear();
             }
         }
-        print(Answer::list(format, &page, lines)?)
+        output.list(&page, lines)
     }
 
     /// Opens the store, or the client of the service, for a caller to whom its absence is one failure.

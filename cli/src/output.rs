@@ -121,10 +121,6 @@ impl Answer {
         }
         Ok(Self::Document(text))
     }
-
-    pub(crate) fn record(format: Format, record: &Record) -> io::Result<Self> {
-        Self::of(format, record, || vec![render::record(record)])
-    }
 }
 
 pub(crate) fn printable_lines(text: &str) -> String {

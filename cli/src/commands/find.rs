@@ -83,6 +83,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let Context { workspace, output, .. } = context;
     let corpus = args.corpus.corpus(workspace)?;
-    let is_found = corpus.find(args, output.format(), &mut |entry| output.print(entry))?;
+    let is_found = corpus.find(args, output)?;
     Ok(ExitStatus::from(is_found))
 }

@@ -115,6 +115,6 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
         return raw::print(range, &args.seats, last, context);
     }
     let Context { workspace, output, .. } = context;
-    workspace.log(args, range, output.format(), &mut |entry| output.print(entry))?;
+    workspace.log(args, range, output)?;
     Ok(ExitStatus::Yes)
 }

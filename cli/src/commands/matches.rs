@@ -35,6 +35,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Context { workspace, output, .. } = context;
-    workspace.list_matches(args, output.format(), &mut |page| output.print(page))?;
+    workspace.list_matches(args, output)?;
     Ok(ExitStatus::Yes)
 }

@@ -89,7 +89,7 @@ pub(crate) fn lines_of(
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let Context { workspace, output, .. } = context;
-    let played = workspace.play(args, output.format(), &mut |outcome| output.print(outcome));
+    let played = workspace.play(args, output);
     output.flush()?;
     played?;
     Ok(ExitStatus::Yes)

@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 
-use serde::Serialize;
 use turnfold_core::Seat;
 use turnfold_history::search::{FoundEntry, Survey, Wanted, find, name_like};
 use turnfold_history::{ReplayError, SeatHistory, SourceName, Viewer};
 use turnfold_show::render::recorded_mark;
 use ureq::http::StatusCode;
 
-use super::Print;
+use super::Sourced;
 use crate::commands::find::{Args, WantedArgs};
 use crate::corpus::Corpus;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::listed;
-use crate::output::{Answer, Format, Line, dim, plain, printable, warning};
+use crate::output::{Line, Output, dim, plain, printable, warning};
 use crate::remote::client::{Client, path_of};
 use crate::remote::look::{ListPart, print_pages, seen_at};
 use crate::remote::problem::NotAnswered;
@@ -25,22 +24,14 @@ use crate::remote::problem::NotAnswered;
 /// them is folded again when it is printed.
 const HITS_MAX: usize = 1000;
 
-/// A found entry; the JSON form is stable.
-#[derive(Serialize)]
-struct Found {
-    source: String,
-    #[serde(flatten)]
-    hit: FoundEntry,
-}
-
 impl Corpus<'_> {
     /// Prints the entries that a search finds, and returns `true` if there are any.
-    pub(crate) fn find(self, args: &Args, format: Format, print: &mut Print) -> Result<bool, Failure> {
+    pub(crate) fn find(self, args: &Args, output: &mut Output) -> Result<bool, Failure> {
         // The service searches what it can, because then no log is sent.
         if let Ok(Some(client)) = self.workspace.service()
             && self.is_searched_far(args, client)
         {
-            return self.find_far(args, client, format, print);
+            return self.find_far(args, client, output);
         }
         let wanted = Wanted::from(&args.wanted);
         let viewer = args.viewer.unwrap_or(Viewer::HOST);
@@ -54,12 +45,10 @@ impl Corpus<'_> {
             let source = name.up_to(None).to_string();
             for hit in looked.hits {
                 is_found = true;
-                print(found_entry(&Found { source: source.clone(), hit }, format)?)?;
+                print(&source, &hit, output)?;
             }
             match looked.rest {
-                Some(seat_history) => print_after(HITS_MAX, &source, &seat_history, &wanted, &mut |found| {
-                    print(found_entry(&found, format)?)
-                }),
+                Some(seat_history) => print_after(HITS_MAX, &source, &seat_history, &wanted, output),
                 None => Ok(()),
             }
         })?;
@@ -89,13 +78,7 @@ impl Corpus<'_> {
     }
 
     /// Searches one match after another. If the condition is unusable for every match, returns the first failure.
-    fn find_far(
-        self,
-        args: &Args,
-        client: &Client,
-        format: Format,
-        print: &mut Print,
-    ) -> Result<bool, Failure> {
+    fn find_far(self, args: &Args, client: &Client, output: &mut Output) -> Result<bool, Failure> {
         let mut count = 0_u64;
         let mut makes_sense = false;
         let mut senseless = None;
@@ -111,7 +94,7 @@ impl Corpus<'_> {
                 count: args.first.then_some(1),
                 source: Some(source.up_to(None).to_string()),
             };
-            match print_pages(client, part, format, print) {
+            match print_pages(client, part, output) {
                 Ok(found) => {
                     count += found;
                     makes_sense = true;
@@ -183,18 +166,18 @@ fn print_after(
     source: &str,
     seat_history: &SeatHistory,
     wanted: &Wanted,
-    print: &mut dyn FnMut(Found) -> Result<(), Failure>,
+    output: &mut Output,
 ) -> Result<(), Failure> {
     let mut count = 0;
     let mut printed = Ok(());
     find(seat_history, wanted, &mut Survey::default(), &mut |hit| {
         count += 1;
         if count > passed {
-            printed = print(Found { source: source.into(), hit });
+            printed = print(source, &hit, output);
         }
         if printed.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    printed
+    Ok(printed?)
 }
 
 /// The seats, reasons and effects of the searched logs, for errors about unknown names.
@@ -262,10 +245,9 @@ fn unknown(what: &str, name: &str, names: &BTreeSet<String>) -> Failure {
     Failure::usage(format!("{what} `{}`{like}; there are: {listed_names}", printable(name)))
 }
 
-/// Returns a found entry, as JSON or as its line.
-fn found_entry(found: &Found, format: Format) -> io::Result<Answer> {
-    let Found { source, hit: FoundEntry { seq, entry } } = found;
-    Answer::of(format, found, || {
+fn print(source: &str, found: &FoundEntry, output: &mut Output) -> io::Result<()> {
+    let FoundEntry { seq, entry } = found;
+    output.show(&Sourced { source, item: found }, || {
         let mut text = "setup".to_string();
         let mut mark = String::new();
         if let Some(entry) = entry {

@@ -2,37 +2,22 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use turnfold_core::{Digest, Seat};
-use turnfold_history::{LoggedRecord, RangeName, Revision, SeatHistory, SourceName, Tail, ViewedEntry};
+use turnfold_history::{RangeName, Revision, SeatHistory, SourceName, Tail, ViewedEntry};
 use turnfold_show::render;
 use turnfold_store::{Entries, StoreReader};
 
-use super::Print;
+use super::Sourced;
 use crate::commands::log::Args;
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::histories::{self, no_seat};
-use crate::output::{Answer, Format};
+use crate::output::Output;
 use crate::remote::client::{Client, path_of};
 use crate::remote::look::{ListPart, ask, print_pages, require_unused, seen_at};
 
-/// A printed entry with the match or file that it is from; the JSON form is stable.
-#[derive(Serialize)]
-struct SourcedRecord<'a> {
-    source: &'a str,
-    #[serde(flatten)]
-    logged: &'a LoggedRecord,
-}
-
 impl Workspace {
-    pub(crate) fn log(
-        &self,
-        args: &Args,
-        range: &RangeName,
-        format: Format,
-        print: &mut Print,
-    ) -> Result<(), Failure> {
+    pub(crate) fn log(&self, args: &Args, range: &RangeName, output: &mut Output) -> Result<(), Failure> {
         let viewer = args.viewer();
         if args.links {
             viewer.require_all("links")?;
@@ -43,7 +28,7 @@ impl Workspace {
         if let Some((client, revision)) = self.service_with(&range.source)? {
             // The service has no filters, and counts the entries up to a number as the token's seat does.
             if args.is_plain() && (revision.seq.is_none() || client.sees_all() && viewer.sees_all()) {
-                return print_far(args, range, client, revision, format, print);
+                return print_far(args, range, client, revision, output);
             }
             require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
         }
@@ -53,7 +38,7 @@ impl Workspace {
         if let Some(seat) = args.seats.iter().find(|seat| **seat != Seat::Host && !players.contains(seat)) {
             return Err(no_seat(seat.name(), players, &range.source));
         }
-        print_folded(args, range, &history, format, print)
+        print_folded(args, range, &history, output)
     }
 }
 
@@ -62,13 +47,12 @@ fn print_far(
     range: &RangeName,
     client: &Client,
     revision: &Revision,
-    format: Format,
-    print: &mut Print,
+    output: &mut Output,
 ) -> Result<(), Failure> {
     let before = range.first.saturating_sub(1);
     if revision.seq.is_some() {
         // A page may end early without an error, so a request for the view checks that the last entry exists.
-        ask(client, revision, "view", seen_at(revision.seq, args.viewer), format)?;
+        ask(client, revision, "view", seen_at(revision.seq, args.viewer), output.format())?;
     }
     let part = ListPart {
         path: path_of(revision, "entries"),
@@ -77,7 +61,7 @@ fn print_far(
         count: revision.seq.map(|last| last.saturating_sub(before)),
         source: Some(range.source.up_to(None).to_string()),
     };
-    print_pages(client, part, format, print)?;
+    print_pages(client, part, output)?;
     Ok(())
 }
 
@@ -86,8 +70,7 @@ fn print_folded(
     args: &Args,
     range: &RangeName,
     history: &SeatHistory,
-    format: Format,
-    print: &mut Print,
+    output: &mut Output,
 ) -> Result<(), Failure> {
     let source = range.source.up_to(None).to_string();
     let mut tail = Tail { count: args.last.unwrap_or(u64::MAX), first: range.first };
@@ -114,8 +97,8 @@ fn print_folded(
             };
             line.link = link_after(seen.seq(), chain)?;
         }
-        let sourced = SourcedRecord { source: &source, logged: &line };
-        print(Answer::of(format, &sourced, || vec![render::logged(&line, args.times)])?)
+        let sourced = Sourced { source: &source, item: &line };
+        Ok(output.show(&sourced, || vec![render::logged(&line, args.times)])?)
     };
     let mut printed = Ok(());
     let looked = history.show_last(tail, &mut |seen| {

@@ -19,13 +19,12 @@ use turnfold_serve::TokenKind;
 use turnfold_show::render::{NothingPlayed, rejected_line};
 use turnfold_store::{NewEntries, PackedEntries, Store, StoreReader};
 
-use super::Print;
 use crate::advice::{after_not_played, explains};
 use crate::commands::play::{Args, before_colon, lines_of};
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::histories::warn_unless_current;
-use crate::output::{Answer, Format};
+use crate::output::{Format, Output};
 use crate::program;
 use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
 use crate::remote::look::{ask, needs_store, page_of, read, require_unused, seen_at};
@@ -39,14 +38,14 @@ const RECORDS_HELD_MAX: u64 = 10_000;
 impl Workspace {
     /// Appends the commands of a call, and prints their outcomes. The outcome of a rejected command is printed before
     /// the failure is returned.
-    pub(crate) fn play(&self, args: &Args, format: Format, print: &mut Print) -> Result<(), Failure> {
+    pub(crate) fn play(&self, args: &Args, output: &mut Output) -> Result<(), Failure> {
         match self.service()? {
-            Some(client) => play_far(args, client, format, print),
-            None => self.play_near(args, format, print),
+            Some(client) => play_far(args, client, output),
+            None => self.play_near(args, output),
         }
     }
 
-    fn play_near(&self, args: &Args, format: Format, print: &mut Print) -> Result<(), Failure> {
+    fn play_near(&self, args: &Args, output: &mut Output) -> Result<(), Failure> {
         let script = args.script.as_ref().map(|path| files::read_script_text(path)).transpose()?;
         let read = if script.is_some() { Vec::new() } else { lines_of(&args.commands, None, args.viewer)? };
         let lines = match &script {
@@ -87,10 +86,10 @@ impl Workspace {
         let Player { seen, mut entries, .. } = player;
         let AcceptedCall { before, records: accepted, position } = match judged {
             PlayOutcome::Accepted(accepted) => accepted,
-            PlayOutcome::Repeated(repeated) => return print_repeated(&repeated, args, format, print),
+            PlayOutcome::Repeated(repeated) => return print_repeated(&repeated, args, output),
             PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, "")),
             PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
-                print(Answer::record(format, &record)?)?;
+                output.record(&record)?;
                 if let Some(whole) = args.whole_command(&record, index) {
                     let failure = failure(&reason, args.viewer, "");
                     return Err(failure.hint(format!("a command with spaces needs quotes: `{whole}`")));
@@ -120,14 +119,14 @@ impl Workspace {
         // The entries are durable now. If closing the store fails, that is a warning, and the outcomes are still printed.
         drop((reader, store));
         if !is_held {
-            return self.print_recorded(whole, before + 1..=last, format, print);
+            return self.print_recorded(whole, before + 1..=last, output);
         }
         for record in &records {
-            print(Answer::record(format, record)?)?;
+            output.record(record)?;
         }
         if records.is_empty() {
             let nothing = NothingPlayed::in_state(position.state.as_ref());
-            print(Answer::of(format, &nothing, || vec![nothing.line()])?)?;
+            output.show(&nothing, || vec![nothing.line()])?;
         }
         Ok(())
     }
@@ -136,35 +135,28 @@ impl Workspace {
         &self,
         revision: &Revision,
         range: RangeInclusive<u64>,
-        format: Format,
-        print: &mut Print,
+        output: &mut Output,
     ) -> Result<(), Failure> {
         let recorded = SourceName::Revision(revision.at(*range.end()));
         let history = SeatHistory::open(Viewer::HOST, &recorded, self)?;
-        let mut print_seen = |record: &Record| print(Answer::record(format, record)?);
         let mut printed = Ok(());
         history.show_last(Tail { count: u64::MAX, first: *range.start() }, &mut |seen| {
             if printed.is_ok() {
-                printed = print_seen(&seen.record());
+                printed = output.record(&seen.record());
             }
         })?;
-        printed
+        Ok(printed?)
     }
 }
 
-fn print_repeated(
-    repeated: &RepeatedCall,
-    args: &Args,
-    format: Format,
-    print: &mut Print,
-) -> Result<(), Failure> {
+fn print_repeated(repeated: &RepeatedCall, args: &Args, output: &mut Output) -> Result<(), Failure> {
     if args.viewer().sees_all() {
         let first = repeated.range.start();
         let last = repeated.range.end();
         tracing::info!(first, last, "the key was used before; these entries were recorded then");
     }
     for record in &repeated.records {
-        print(Answer::record(format, record)?)?;
+        output.record(record)?;
     }
     Ok(())
 }
@@ -269,7 +261,7 @@ impl Args {
     }
 }
 
-fn play_far(args: &Args, client: &Client, format: Format, print: &mut Print) -> Result<(), Failure> {
+fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Failure> {
     let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
     require_sendable(args, &lines, client)?;
     let commands: Vec<_> = lines.iter().map(written).collect();
@@ -280,15 +272,17 @@ fn play_far(args: &Args, client: &Client, format: Format, print: &mut Print) -> 
     };
     let expected = args.expect.or(args.revision.seq);
     let query = expected.map(|expected| ("expect", expected.to_string())).into_iter().collect();
-    let asked = ServiceRequest::of(path_of(&args.revision, "entries"), query, format);
+    let asked = ServiceRequest::of(path_of(&args.revision, "entries"), query, output.format());
     let problem = match client.change(&asked, &Sent { body: Some(&body), key: Some(&key), may_repeat: true })
     {
-        Ok(reply) => return print(page_of(reply, &["nothing", "entries"], None, format)?.answer),
+        Ok(reply) => {
+            return output.print(page_of(reply, &["nothing", "entries"], None, output.format())?.answer);
+        }
         Err(NotAnswered::ApiError(problem)) => problem,
         Err(not_answered) => return Err(not_answered.into()),
     };
     let Some((index, record)) = &problem.command else { return Err(problem.failure()) };
-    print(rejected(record, format)?)?;
+    print_rejected(record, output)?;
     let failure = problem.failure_at(&place_of(*index, ScriptCommands::Read(&lines), args));
     Err(failure.maybe_hint(explained_by(record, &args.revision, client)))
 }
@@ -335,9 +329,9 @@ fn written(given: &ScriptCommand) -> String {
     seat.map_or_else(|| command.clone(), |seat| format!("{seat}: {command}"))
 }
 
-fn rejected(record: &Value, format: Format) -> io::Result<Answer> {
+fn print_rejected(record: &Value, output: &mut Output) -> io::Result<()> {
     let text = |member| record.get(member).and_then(Value::as_str);
     let outcome = format!("rejected {}", text("reason").unwrap_or_default());
     let command = text("command").unwrap_or_default();
-    Answer::of(format, record, || vec![rejected_line(text("seat"), command, &outcome, text("message"))])
+    output.show(record, || vec![rejected_line(text("seat"), command, &outcome, text("message"))])
 }

@@ -8,8 +8,7 @@ use turnfold_history::tfl::Replay;
 use turnfold_history::{Revision, Viewer};
 
 use crate::failure::Failure;
-use crate::matches::Print;
-use crate::output::{Answer, Format};
+use crate::output::{Answer, Format, Output};
 use crate::remote::client::{Client, ServiceReply, ServiceRequest, path_of};
 use crate::remote::problem::NotAnswered;
 
@@ -191,12 +190,7 @@ pub(crate) struct ListPart {
 }
 
 /// Requests a list page by page, and returns the number of its items.
-pub(crate) fn print_pages(
-    client: &Client,
-    part: ListPart,
-    format: Format,
-    print: &mut Print,
-) -> Result<u64, NotAnswered> {
+pub(crate) fn print_pages(client: &Client, part: ListPart, output: &mut Output) -> Result<u64, NotAnswered> {
     let ListPart { path, query: wanted, mut after, mut count, source } = part;
     let mut printed = 0;
     while count != Some(0) {
@@ -206,9 +200,9 @@ pub(crate) fn print_pages(
         if let Some(after) = after {
             query.push(("after", after));
         }
-        let reply = client.try_get(&ServiceRequest::of(path.as_str(), query, format))?;
-        let Page { answer, items, next } = page_of(reply, &["items"], source.as_deref(), format)?;
-        print(answer)?;
+        let reply = client.try_get(&ServiceRequest::of(path.as_str(), query, output.format()))?;
+        let Page { answer, items, next } = page_of(reply, &["items"], source.as_deref(), output.format())?;
+        output.print(answer)?;
         printed += items;
         if next.is_none() {
             break;
