@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 use turnfold_history::compare::Divergence;
-use turnfold_history::golden::FoundFiles;
 use turnfold_history::{
     History, HistorySource, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
 };
@@ -10,9 +9,7 @@ use turnfold_history::{
 use crate::context::Workspace;
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{require_seat, warn_of_record};
-use crate::sources::{
-    REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files, unsearched,
-};
+use crate::sources::{REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files};
 use crate::stderr;
 
 /// How many logs are read before their results are shown.
@@ -64,9 +61,9 @@ impl CorpusArgs {
                 }
                 continue;
             }
-            let FoundFiles { files, failed, .. } = files_of(text, &REPLAYS)?;
-            sources.extend(files.iter().map(|file| SourceName::of_file(file)));
-            failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
+            let files = files_of(text, &REPLAYS)?;
+            sources.extend(files.sources.iter().map(|file| SourceName::of_file(file)));
+            failures.extend(files.failures);
         }
         require_one_stdin(sources.iter().filter(|name| name.is_standard_input()).count())?;
         // A store that is not there is one failure, not one of each revision.

@@ -110,9 +110,9 @@ impl<T: NamedSource> Named<T> {
                 }
                 _ => {
                     is_one = false;
-                    let FoundFiles { files, failed, .. } = files_of(text, &REPLAYS)?;
-                    found.extend(files.iter().map(|file| T::of_file(file)));
-                    failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
+                    let files = files_of(text, &REPLAYS)?;
+                    found.extend(files.sources.iter().map(|file| T::of_file(file)));
+                    failures.extend(files.failures);
                 }
             }
         }
@@ -182,7 +182,7 @@ fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
 
 /// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not
 /// read.
-pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
+pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
     let path = Path::new(text);
     let found = if path.is_dir() {
         FoundFiles::with_ending(&[path.into()], endings)
@@ -190,7 +190,11 @@ pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<FoundFiles, Failu
         matching(text, endings)?
     };
     warn_of_unread(&found.unread);
-    Ok(found)
+    let mut failures = Vec::new();
+    for error in found.failed {
+        failures.push(unsearched(text, error));
+    }
+    Ok(Several { sources: found.files, failures })
 }
 
 fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
@@ -214,7 +218,7 @@ fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
     Ok(found)
 }
 
-pub(crate) fn unsearched(text: &str, error: ReplayError) -> Failure {
+fn unsearched(text: &str, error: ReplayError) -> Failure {
     let is_store = matches!(error, ReplayError::NoReplays(_)) && Path::new(text).join("journal").is_dir();
     let failure = Failure::from(error);
     if is_store {
@@ -238,9 +242,9 @@ pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<Pa
     for file in named {
         match file.to_str().filter(|text| stands_for_files(text)) {
             Some(text) => {
-                let FoundFiles { files, failed, .. } = files_of(text, endings)?;
-                all.sources.extend(files);
-                all.failures.extend(failed.into_iter().map(|error| unsearched(text, error)));
+                let files = files_of(text, endings)?;
+                all.sources.extend(files.sources);
+                all.failures.extend(files.failures);
             }
             None => all.sources.push(file.clone()),
         }

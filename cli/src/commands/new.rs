@@ -106,15 +106,18 @@ impl GameArgs {
 
     pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
         let game = self.ruleset.read(context)?;
-        let dice = match (self.dice, self.seed) {
-            (Dice::Recorded, None) => DicePolicy::Recorded,
-            (Dice::Recorded, Some(_)) => {
-                return Err(Failure::usage("`--seed` needs `--dice seeded`"));
-            }
-            (Dice::Seeded, Some(seed)) => DicePolicy::Seeded(seed),
-            (Dice::Seeded, None) => DicePolicy::Seeded(random::seed()?),
-        };
-        Ok(Game { dice, ..game })
+        Ok(Game { dice: self.dice.policy(self.seed)?, ..game })
+    }
+}
+
+impl Dice {
+    pub(super) fn policy(self, seed: Option<Seed>) -> Result<DicePolicy, Failure> {
+        match (self, seed) {
+            (Self::Recorded, None) => Ok(DicePolicy::Recorded),
+            (Self::Recorded, Some(_)) => Err(Failure::usage("`--seed` needs `--dice seeded`")),
+            (Self::Seeded, Some(seed)) => Ok(DicePolicy::Seeded(seed)),
+            (Self::Seeded, None) => Ok(DicePolicy::Seeded(random::seed()?)),
+        }
     }
 }
 

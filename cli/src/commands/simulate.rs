@@ -99,15 +99,11 @@ struct Play {
 
 impl Args {
     fn dice_of_script(&self) -> Result<DicePolicy, Failure> {
-        match (self.dice, self.seed) {
-            (Dice::Recorded, None) => Ok(DicePolicy::Recorded),
-            (Dice::Recorded, Some(_)) => Err(Failure::usage("`--seed` needs `--dice seeded`")),
-            (Dice::Seeded, Some(SeedArg::Dice(seed))) => Ok(DicePolicy::Seeded(seed)),
-            (Dice::Seeded, Some(SeedArg::Play(seed))) => {
-                Ok(DicePolicy::Seeded(Simulation::new(seed).dice_seed()))
-            }
-            (Dice::Seeded, None) => Ok(DicePolicy::Seeded(random::seed()?)),
-        }
+        self.dice.policy(match self.seed {
+            Some(SeedArg::Dice(seed)) => Some(seed),
+            Some(SeedArg::Play(seed)) => Some(Simulation::new(seed).dice_seed()),
+            None => None,
+        })
     }
 
     fn play(&self, game: &Game, steps: u64, seed: u64) -> Play {
