@@ -9,7 +9,7 @@ use turnfold_core::registry::NoRules;
 use turnfold_history::input::{InputError, is_page};
 use turnfold_history::session::{NotPlayed, OtherSeat};
 use turnfold_history::tfl::{PageError, TflError};
-use turnfold_history::{Concealed, ReplayError, SourceName, Viewer};
+use turnfold_history::{ReplayError, SourceName, Viewer};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::is_bundle;
@@ -316,7 +316,7 @@ macro_rules! as_replay_errors {
     })+ };
 }
 
-as_replay_errors!(Concealed, InputError, NoRules, OtherSeat, PageError, TflError);
+as_replay_errors!(InputError, NoRules, OtherSeat, PageError, TflError);
 
 impl From<RescueError> for Failure {
     fn from(error: RescueError) -> Self {

@@ -11,8 +11,7 @@ use turnfold_history::session::{
     Roller, ScriptCommand, ScriptCommands,
 };
 use turnfold_history::{
-    History, HistorySource, Record, Revision, SeatHistory, SourceName, Sources, Tail, Viewer,
-    require_rules,
+    History, HistorySource, Record, Revision, SeatHistory, SourceName, Sources, Tail, Viewer, require_rules,
 };
 use turnfold_mail::current_branch;
 use turnfold_serve::TokenKind;
