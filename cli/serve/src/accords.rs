@@ -49,7 +49,11 @@ impl Accords {
 
 impl App {
     pub(crate) fn announce_accord(&self, match_name: &MatchName) {
-        self.branches.forget_left(match_name);
+        for branch in self.branches.all() {
+            if branch.revision.match_name == *match_name {
+                branch.note_left(None);
+            }
+        }
         self.accords.announce(match_name);
     }
 

@@ -19,16 +19,13 @@ use turnfold_store::{
 
 use crate::app::App;
 use crate::auth::Access;
+use crate::http::Tags;
 use crate::open_branch::{CachedView, HeadState, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::tag::Tags;
 use crate::takeback::require_not_left;
 use crate::world::World;
 
 pub(crate) const COMMANDS_MAX: usize = 1000;
-
-/// The most commands that are judged without a thread for it.
-const QUICK_MAX: usize = 4;
 
 pub(crate) struct AnsweredAppend {
     /// The last entry, in the viewer's numbering.
@@ -149,16 +146,10 @@ impl AppendRequest {
         app: &Arc<App>,
         branch: &Arc<OpenBranch>,
     ) -> Result<AnsweredAppend, Stopped> {
-        let quick = self
-            .asks_no_store(app)
-            .then(|| branch.if_quick(|current| current.played_by(self.viewer)))
-            .flatten();
-        let judged = if quick.is_some() {
-            self.judge(app, branch, quick)?
-        } else {
-            let append = Arc::clone(self);
+        let append = Arc::clone(self);
+        let judged = {
             let branch = Arc::clone(branch);
-            app.block(move |app| append.judge(app, &branch, None)).await?
+            app.block(move |app| append.judge(app, &branch)).await?
         };
         let Storing { before, records, mut current, stored } = match judged {
             JudgedCall::Answered(appended) => return Ok(appended),
@@ -191,43 +182,26 @@ impl AppendRequest {
         Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
     }
 
-    /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than
-    /// judging. A branch on which commands were judged before is not played by mail.
-    fn asks_no_store(&self, app: &App) -> bool {
-        let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
-        is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
-    }
-
-    fn judge(
-        &self,
-        app: &App,
-        branch: &OpenBranch,
-        quick: Option<(PlayPosition, CachedView)>,
-    ) -> ApiResult<JudgedCall> {
+    fn judge(&self, app: &App, branch: &OpenBranch) -> ApiResult<JudgedCall> {
         let call = PlayCall {
-            revision: branch.revision(),
+            revision: &branch.revision,
             viewer: self.viewer,
             alone: self.seat,
             commands: ScriptCommands::Read(&self.lines),
             expected: self.expect.as_slice(),
             key: self.key.as_ref(),
         };
-        // `quick` is the position if the branch is judged without a thread; then the store is not asked.
-        let store = quick.is_none().then_some(&app.store);
-        let mut caller = Caller::new(self, app, branch, quick);
+        let mut caller = Caller { append: self, app, branch, free: BTreeSet::new(), tag: String::new() };
         // SV-12: the order is seat, key, precondition, rules, store. A command without a seat gets one from a state.
-        if store.is_some() {
-            require_not_by_mail(app, branch.revision())?;
-        }
+        require_not_by_mail(app, &branch.revision)?;
         if self.seat.is_some() {
             require_not_left(app, branch)?;
         }
         if self.seat.is_none() {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
         }
-        let judged = call.judge(&mut caller, store, &app.world);
+        let judged = call.judge(&mut caller, Some(&app.store), &app.world);
         let tag = caller.tag;
-        let began = caller.began;
         match judged? {
             PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
             PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
@@ -246,9 +220,7 @@ impl AppendRequest {
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
             }
             PlayOutcome::Accepted(accepted) => {
-                let storing = self.store(app, branch, accepted)?;
-                branch.note_judging(began.elapsed());
-                Ok(JudgedCall::Accepted(Box::new(storing)))
+                Ok(JudgedCall::Accepted(Box::new(self.store(app, branch, accepted)?)))
             }
         }
     }
@@ -265,10 +237,10 @@ impl AppendRequest {
             // The view is computed here, where it may take time, and shown once the entries are durable.
             current.shown(self.viewer);
         }
-        let revision = branch.revision();
+        let revision = &branch.revision;
         let (sender, stored) = oneshot::channel();
         let then = move |stored| drop(sender.send(stored));
-        let expected = BranchHead { id: branch.id(), seq: before };
+        let expected = BranchHead { id: branch.id, seq: before };
         app.store.append_then(
             &revision.match_name,
             &revision.branch,
@@ -304,7 +276,7 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
         return;
     }
     let app = Arc::clone(app);
-    let revision = branch.revision().clone();
+    let revision = branch.revision.clone();
     // The response does not wait for the snapshots.
     tokio::task::spawn_blocking(move || {
         app.guard(|| {
@@ -335,23 +307,17 @@ pub(crate) struct Caller<'a> {
     branch: &'a OpenBranch,
     /// The seats that were found free, so that a request asks once for each.
     free: BTreeSet<Seat>,
-    /// The position and what the viewer sees, if they are known.
-    position: Option<(PlayPosition, CachedView)>,
     /// The tag of what the viewer sees.
     pub(crate) tag: String,
-    /// When the position was found.
-    pub(crate) began: Instant,
 }
 
 impl PlayCaller for Caller<'_> {
     type Error = Problem;
 
     fn position(&mut self) -> ApiResult<PlayPosition> {
-        let (position, shown) = match self.position.take() {
-            Some(known) => known,
-            None => self.branch.current(self.app, |current| current.played_by(self.append.viewer))?,
-        };
-        self.began = Instant::now();
+        let viewer = self.append.viewer;
+        let (position, shown) =
+            self.branch.current(self.app, |head| (head.position.fork(), head.shown(viewer)))?;
         if let Some(first) = self.append.lines.first() {
             self.may_give(first, position.state.as_ref())?;
         }
@@ -379,30 +345,13 @@ impl PlayCaller for Caller<'_> {
     }
 }
 
-impl<'a> Caller<'a> {
-    pub(crate) fn new(
-        append: &'a AppendRequest,
-        app: &'a App,
-        branch: &'a OpenBranch,
-        position: Option<(PlayPosition, CachedView)>,
-    ) -> Self {
-        Self {
-            append,
-            app,
-            branch,
-            free: BTreeSet::new(),
-            position,
-            tag: String::new(),
-            began: Instant::now(),
-        }
-    }
-
+impl Caller<'_> {
     pub(crate) fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
         if seat == Seat::Host || self.free.contains(&seat) {
             return Ok(());
         }
         // SV-11: a host gives only its own commands and those of free seats.
-        if self.app.store.is_taken(&self.branch.revision().match_name, seat, self.app.now_ms())? {
+        if self.app.store.is_taken(&self.branch.revision.match_name, seat, self.app.now_ms())? {
             let detail = format!("seat {seat} is taken; only its player can issue its commands");
             return Err(Problem::forbidden(detail));
         }

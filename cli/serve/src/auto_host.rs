@@ -119,12 +119,12 @@ enum Step {
 
 impl TurnClock {
     fn begin(app: &App, branch: &OpenBranch) -> ApiResult<Self> {
-        let revision = branch.revision();
+        let revision = &branch.revision;
         let current =
             HistorySource::of_branch(&revision.at(0), &app.store, &app.registry, None)?.position(None)?;
         let mut clock = Self {
             match_id: branch.match_id(app)?,
-            branch: branch.id(),
+            branch: branch.id,
             tag: CachedView::of(Viewer::SPECTATOR, current.state.as_ref()).tag,
             current,
             turns: BTreeMap::new(),
@@ -144,7 +144,7 @@ impl TurnClock {
             return Ok(());
         }
         for entry in branch.entries(app, self.current.head, head)? {
-            self.current = self.current.fork().follow(branch.revision(), slice::from_ref(&entry))?;
+            self.current = self.current.fork().follow(&branch.revision, slice::from_ref(&entry))?;
             self.take(app, branch, &entry)?;
         }
         Ok(())
@@ -319,13 +319,13 @@ fn with_clock<T>(
     branch: &OpenBranch,
     look: impl FnOnce(&TurnClock) -> ApiResult<T>,
 ) -> ApiResult<T> {
-    let Revision { match_name, branch: name, .. } = branch.revision();
+    let Revision { match_name, branch: name, .. } = &branch.revision;
     let kept = app.auto_host.clock(match_name);
     let mut kept = lock(&kept);
     let match_id = branch.match_id(app)?;
     let head = app.store.head(match_name, name)?;
     let is_same = |clock: &TurnClock| {
-        clock.match_id == match_id && clock.branch == branch.id() && clock.current.head <= head
+        clock.match_id == match_id && clock.branch == branch.id && clock.current.head <= head
     };
     let mut clock = match kept.take().filter(is_same) {
         Some(clock) => clock,
@@ -425,7 +425,7 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
                 Some((step, position)) => play(app, &branch, hosted.accord.state.terms(), &step, position)?,
                 None => false,
             };
-            let head = app.store.head(&name, &branch.revision().branch)?;
+            let head = app.store.head(&name, &branch.revision.branch)?;
             Ok(Some((hosted, (branch.named(), head), has_played)))
         });
         let Some((hosted, branch, has_played)) = taken.await? else { return Ok(None) };
@@ -445,7 +445,7 @@ fn play(
     step: &Step,
     position: PlayPosition,
 ) -> ApiResult<bool> {
-    let Revision { match_name, branch: name, .. } = branch.revision();
+    let Revision { match_name, branch: name, .. } = &branch.revision;
     let PlayPosition { rules: rules_of_game, dice, head: before, state } = position;
     require_rules(&*rules_of_game)?;
     let rules = PlayedRules { default: &terms.default, between: &terms.between };

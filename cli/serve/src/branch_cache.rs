@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use lru::LruCache;
-use turnfold_core::any::FaultOf;
 use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
@@ -63,15 +61,9 @@ impl BranchCache {
         }
     }
 
-    fn all(&self) -> Vec<Arc<OpenBranch>> {
+    pub(crate) fn all(&self) -> Vec<Arc<OpenBranch>> {
         // What is done with the branches may take long, so the lock is not held for it.
         self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect()
-    }
-
-    pub(crate) fn followed(&self) -> Vec<Arc<OpenBranch>> {
-        let mut branches = self.all();
-        branches.retain(|branch| branch.is_followed());
-        branches
     }
 
     pub(crate) fn in_use(&self, match_name: &MatchName, branch: &BranchName) -> Option<Arc<OpenBranch>> {
@@ -120,31 +112,31 @@ impl BranchCache {
                 found => found,
             };
             let mut by_use = self.lock();
-            if let Some(open) = by_use.get(names).cloned() {
-                let is_known = known.is_some_and(|known| Arc::ptr_eq(&known, &open));
-                match &found {
-                    // In a restored database, the branch may have fewer entries. Then the open branch has another
-                    // history, and is replaced.
-                    Ok(found) if found.id == open.id() && (!is_known || head <= found.seq) => {
-                        drop(by_use);
-                        open.announce(found.seq);
-                        return Ok(open);
-                    }
-                    // Another request opened the branch after this one began, so the answer here may be older.
-                    _ if !is_known => continue,
-                    _ => {}
-                }
+            let open = by_use.get(names).cloned();
+            if open.as_ref().map(Arc::as_ptr) != known.as_ref().map(Arc::as_ptr) {
+                // Another request opened or ended the branch in the meantime, so the answer here may be older.
+                continue;
             }
-            let other = by_use.pop(names);
-            let open = found.map(|found| self.opened(names, found));
-            if let Ok(open) = &open {
-                by_use.put(names.clone(), Arc::clone(open));
+            // In a restored database, the branch may have fewer entries. Then the open branch has another history, and
+            // is replaced.
+            if let (Some(open), Ok(found)) = (&open, &found)
+                && found.id == open.id
+                && found.seq >= head
+            {
+                drop(by_use);
+                open.announce(found.seq);
+                return Ok(Arc::clone(open));
+            }
+            by_use.pop(names);
+            let new = found.map(|found| self.opened(names, found));
+            if let Ok(new) = &new {
+                by_use.put(names.clone(), Arc::clone(new));
             }
             drop(by_use);
-            if let Some(other) = other {
-                other.end();
+            if let Some(open) = open {
+                open.end();
             }
-            return Ok(open?);
+            return Ok(new?);
         }
     }
 
@@ -152,30 +144,15 @@ impl BranchCache {
     pub(crate) fn hear(&self, world: &World, names: &BranchNames) -> ApiResult<()> {
         let is_there = self.lock().contains(names);
         if is_there {
-            // The branch may have become a mail match.
-            self.ask(world, names)?.note_judging(Duration::MAX);
+            self.ask(world, names)?;
         }
         Ok(())
     }
 
-    pub(crate) fn forget_left(&self, match_name: &MatchName) {
-        for branch in self.all() {
-            if branch.revision().match_name == *match_name {
-                branch.note_left(None);
-            }
-        }
-    }
-
-    pub(crate) fn discard(&self, at_fault: &FaultOf) {
-        for branch in self.all() {
-            branch.discard(at_fault);
-        }
-    }
-
     pub(crate) fn forget(&self, branch: &OpenBranch) {
-        let names = (branch.revision().match_name.clone(), branch.revision().branch.clone());
+        let names = (branch.revision.match_name.clone(), branch.revision.branch.clone());
         let mut by_use = self.lock();
-        if by_use.peek(&names).is_some_and(|there| there.id() == branch.id()) {
+        if by_use.peek(&names).is_some_and(|there| there.id == branch.id) {
             by_use.pop(&names);
         }
         drop(by_use);
@@ -214,19 +191,12 @@ impl Memory {
 }
 
 pub(crate) struct MemoryShare {
-    pub(crate) bytes: u64,
+    bytes: u64,
     memory: Memory,
-}
-
-impl MemoryShare {
-    pub(crate) fn set(&mut self, bytes: u64) {
-        self.memory.0.fetch_add(bytes.wrapping_sub(self.bytes), Ordering::Relaxed);
-        self.bytes = bytes;
-    }
 }
 
 impl Drop for MemoryShare {
     fn drop(&mut self) {
-        self.set(0);
+        self.memory.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

@@ -19,24 +19,16 @@ pub(crate) struct EventId {
     pub(crate) mark: Option<String>,
 }
 
-/// A digest of the times at which the entries that a viewer knows of were recorded, in order. It changes when the
-/// history is replaced by another one. It does not change when more of a known entry comes to light.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Times(pub(crate) Digest);
+/// The digest of the times at which no entries were recorded.
+pub(crate) const NO_TIMES: Digest = Digest::new([0; 32]);
 
-impl Default for Times {
-    fn default() -> Self {
-        Self(Digest::new([0; 32]))
-    }
-}
-
-impl Times {
-    pub(crate) fn and(self, recorded_at_ms: Option<i64>) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
-        hasher.update(self.0.as_bytes());
-        hasher.update(&recorded_at_ms.unwrap_or_default().to_be_bytes());
-        Self(Digest::new(*hasher.finalize().as_bytes()))
-    }
+/// Adds the next entry that a viewer knows of to a digest of the times at which entries were recorded. The digest
+/// changes when the history is replaced by another one. It does not change when more of a known entry comes to light.
+pub(crate) fn with_time(times: Digest, recorded_at_ms: Option<i64>) -> Digest {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
+    hasher.update(times.as_bytes());
+    hasher.update(&recorded_at_ms.unwrap_or_default().to_be_bytes());
+    Digest::new(*hasher.finalize().as_bytes())
 }
 
 /// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may

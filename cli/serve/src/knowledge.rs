@@ -1,14 +1,16 @@
 //! What a viewer knows of a branch: how far it is settled, and what is new between two heads (SV-17, SV-18).
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use serde::Serialize;
-use turnfold_core::AnyState;
+use turnfold_core::{AnyState, Digest};
 use turnfold_history::{
     History, HistorySource, LogEntry, LoggedRecord, Record, SeatHistory, ViewedEntry, Viewer,
 };
 
 use crate::branch_cache::{Memory, MemoryShare};
-use crate::event_id::{EventId, Times};
+use crate::event_id::{EventId, NO_TIMES, with_time};
 use crate::http::json_text;
 use crate::problem::ApiResult;
 
@@ -91,8 +93,8 @@ pub(crate) struct Cursor {
     pub(crate) settled: u64,
     /// The state after the settled entries.
     state: Box<dyn AnyState>,
-    /// The times of the settled entries.
-    times: Times,
+    /// The digest of the times of the settled entries; only for a player.
+    times: Digest,
     _share: MemoryShare,
 }
 
@@ -101,20 +103,20 @@ pub(crate) struct Known {
     pub(crate) history: SeatHistory,
     /// The records of the known entries after those that were settled before, if they were asked for.
     pub(crate) records: Vec<LoggedRecord>,
-    /// The times of all entries that the viewer knows of.
-    pub(crate) times: Times,
+    /// The digest of the times of all entries that the viewer knows of.
+    pub(crate) times: Digest,
 }
 
 impl Cursor {
-    /// Entry `settled` and all before it must be wholly shown to the viewer. The times are needed for a player only.
+    /// Entry `at` and all before it must be wholly shown to the viewer. For a player, it must be 0.
     pub(crate) fn new(
         viewer: Viewer,
         start: History,
-        settled: u64,
+        at: u64,
         state: Box<dyn AnyState>,
         share: MemoryShare,
     ) -> Self {
-        Self { at: settled, viewer, start, settled, state, times: Times::default(), _share: share }
+        Self { at, viewer, start, settled: at, state, times: NO_TIMES, _share: share }
     }
 
     /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
@@ -124,12 +126,12 @@ impl Cursor {
         let mut records = Vec::new();
         let mut times = self.times;
         let observe = &mut |seen: &mut ViewedEntry<'_>| {
-            times = times.and(seen.recorded_at_ms());
+            times = with_time(times, seen.recorded_at_ms());
             if with_records {
                 records.push(seen.logged_record());
             }
         };
-        let history = SeatHistory::after(self.viewer, source, self.settled, self.state.as_ref(), observe)?;
+        let history = SeatHistory::after(self.viewer, source, self.settled, &*self.state, observe)?;
         Ok(Known { history, records, times })
     }
 
@@ -146,8 +148,10 @@ impl Cursor {
         let mut state = self.state.fork();
         known.advance(state.as_mut(), self.settled, settled)?;
         let mut times = self.times;
-        for entry in entries.iter().filter(|entry| entry.seq <= settled) {
-            times = times.and(entry.recorded_at_ms);
+        for entry in entries {
+            if entry.seq <= settled {
+                times = with_time(times, entry.recorded_at_ms);
+            }
         }
         Ok(Self { at, viewer: self.viewer, start: self.start.until(0), settled, state, times, _share: share })
     }
@@ -166,26 +170,22 @@ pub(crate) enum Resumed {
     Folds(u64),
 }
 
+pub(crate) type Viewers = BTreeMap<Viewer, Knowledge>;
+
 /// What a viewer knows: a cursor for clients that follow closely, one for clients that lag or reconnect, and the ids of
 /// heads.
+#[derive(Default)]
 pub(crate) struct Knowledge {
     ahead: Option<Cursor>,
     behind: Option<Cursor>,
-    /// Heads of the log in their order, from 0, each with the id of the history that the viewer knows there. Entries
-    /// that are shown stay shown, so the viewer's head only grows.
-    noted: Vec<(u64, EventId)>,
-    share: MemoryShare,
+    pub(crate) noted: NotedHeads,
 }
 
 impl Knowledge {
-    /// `start` is the id of the history before its first entry.
-    pub(crate) fn new(start: EventId, memory: &Memory) -> Self {
-        Self { ahead: None, behind: None, noted: vec![(0, start)], share: memory.share(NOTED_BYTES) }
-    }
-
-    pub(crate) fn nearest(&self, from: u64) -> Option<&Cursor> {
+    /// Returns the latest cursor that serves a client with this head.
+    pub(crate) fn nearest(&self, head: u64) -> Option<&Cursor> {
         let both = [&self.ahead, &self.behind].into_iter().flatten();
-        both.filter(|cursor| cursor.at <= from).max_by_key(|cursor| cursor.at)
+        both.filter(|cursor| cursor.at <= head).max_by_key(|cursor| cursor.at)
     }
 
     pub(crate) fn keep(&mut self, new: Cursor) {
@@ -196,41 +196,48 @@ impl Knowledge {
             self.behind = Some(new);
         }
     }
+}
 
-    pub(crate) fn note(&mut self, head: u64, id: EventId) {
-        let Err(index) = self.noted.binary_search_by_key(&head, |noted| noted.0) else { return };
-        self.noted.insert(index, (head, id));
-        if self.noted.len() > NOTED_MAX {
-            // The older half goes, because a client that reconnects was connected lately.
-            self.noted.drain(1..=NOTED_MAX / 2);
+/// Heads of the log, each with the id of the history that a viewer knows there. Entries that are shown stay shown, so the
+/// viewer's head only grows.
+#[derive(Default)]
+pub(crate) struct NotedHeads(BTreeMap<u64, (EventId, MemoryShare)>);
+
+impl NotedHeads {
+    pub(crate) fn note(&mut self, head: u64, id: EventId, memory: &Memory) {
+        self.0.insert(head, (id, memory.share(NOTED_BYTES)));
+        if self.0.len() > NOTED_MAX {
+            // The earliest goes, because a client that reconnects was connected lately.
+            self.0.pop_first();
         }
-        self.share.set(self.noted.len() as u64 * NOTED_BYTES);
     }
 
+    /// Returns where a client resumes that knows at least one entry. `head` is that of the log.
     pub(crate) fn resumed(&self, id: &EventId, head: u64) -> Resumed {
         let seen = id.head;
-        if seen > head {
-            // A viewer cannot see more entries than there are.
-            return Resumed::NotYet;
-        }
         // SV-19: find the first head at which the viewer sees as many entries as the client that reconnects.
-        let upto = self.noted.partition_point(|noted| noted.0 <= head);
-        let noted = self.noted.get(..upto).unwrap_or(&self.noted);
-        let fewer = noted.partition_point(|noted| noted.1.head < seen);
-        let below = fewer.checked_sub(1).and_then(|last| noted.get(last)).map_or(0, |noted| noted.0);
-        let Some((first, found)) = noted.get(fewer) else {
+        let mut below = 0;
+        let mut reached = None;
+        for (at, (known, _)) in self.0.range(..=head) {
+            if known.head >= seen {
+                reached = Some((*at, known));
+                break;
+            }
+            below = *at;
+        }
+        let Some((first, known)) = reached else {
             return if below == head { Resumed::NotYet } else { Resumed::Folds(head) };
         };
-        let low = below.max(seen.saturating_sub(1));
-        if seen > 0 && low + 1 < *first {
+        let low = below.max(seen - 1);
+        if low + 1 < first {
             // Most histories conceal nothing, so try the head that equals the number first.
-            return Resumed::Folds(if low > below { seen } else { low.midpoint(*first) });
+            return Resumed::Folds(if low > below { seen } else { low.midpoint(first) });
         }
-        if id.mark.is_some() && id != found {
+        if id.mark.is_some() && id != known {
             return Resumed::Other;
         }
         // One entry may reveal several at once. A client that states only some of them is sent all of them.
-        Resumed::Behind(if found.head == seen { *first } else { first - 1 })
+        Resumed::Behind(if known.head == seen { first } else { first - 1 })
     }
 }
 
@@ -242,17 +249,17 @@ mod tests {
         EventId { head, mark: None }
     }
 
-    fn unknown() -> Knowledge {
-        Knowledge::new(at(0), &Memory::default())
+    fn note(heads: &mut NotedHeads, head: u64, seen: u64) {
+        heads.note(head, at(seen), &Memory::default());
     }
 
     /// Searches as a caller that folds does, and returns how often it folded.
-    fn search(knowledge: &mut Knowledge, all: &[u64], seen: u64) -> (Option<u64>, usize) {
+    fn search(heads: &mut NotedHeads, all: &[u64], seen: u64) -> (Option<u64>, usize) {
         for folded in 0.. {
-            match knowledge.resumed(&at(seen), all.len() as u64 - 1) {
+            match heads.resumed(&at(seen), all.len() as u64 - 1) {
                 Resumed::Behind(head) => return (Some(head), folded),
                 Resumed::NotYet | Resumed::Other => return (None, folded),
-                Resumed::Folds(head) => knowledge.note(head, at(all[usize::try_from(head).unwrap()])),
+                Resumed::Folds(head) => note(heads, head, all[usize::try_from(head).unwrap()]),
             }
         }
         unreachable!("a search ends")
@@ -262,27 +269,26 @@ mod tests {
     #[test]
     fn the_first_head_is_found_by_few_folds_and_the_next_time_by_none() {
         let concealing = [0, 1, 1, 1, 2, 2, 5, 6, 6, 6, 6, 7, 7, 9];
-        let expected = [0, 1, 4, 5, 5, 6, 7, 11, 12, 13];
-        let mut knowledge = unknown();
-        for (seen, first) in (0..).zip(expected) {
-            assert_eq!(search(&mut knowledge, &concealing, seen).0, Some(first), "{seen}");
-            assert_eq!(search(&mut knowledge, &concealing, seen), (Some(first), 0), "{seen}");
-            let (alone, folded) = search(&mut unknown(), &concealing, seen);
+        let expected = [1, 4, 5, 5, 6, 7, 11, 12, 13];
+        let mut heads = NotedHeads::default();
+        for (seen, first) in (1..).zip(expected) {
+            assert_eq!(search(&mut heads, &concealing, seen).0, Some(first), "{seen}");
+            assert_eq!(search(&mut heads, &concealing, seen), (Some(first), 0), "{seen}");
+            let (alone, folded) = search(&mut NotedHeads::default(), &concealing, seen);
             assert!(alone == Some(first) && folded <= 6, "{seen}: {alone:?} by {folded}");
         }
-        assert_eq!(search(&mut knowledge, &concealing, 10), (None, 0));
+        assert_eq!(search(&mut heads, &concealing, 10), (None, 0));
         // Where nothing is concealed, it takes two.
         let shown: Vec<u64> = (0..100_000).collect();
-        assert_eq!(search(&mut unknown(), &shown, 77_777), (Some(77_777), 2));
+        assert_eq!(search(&mut NotedHeads::default(), &shown, 77_777), (Some(77_777), 2));
     }
 
     #[test]
     fn of_the_heads_that_were_noted_the_latest_stay() {
-        let mut knowledge = unknown();
-        (1..=10_000).for_each(|head| knowledge.note(head, at(head)));
-        assert!(knowledge.noted.len() <= NOTED_MAX + 1);
-        assert_eq!(knowledge.resumed(&at(9_999), 10_000), Resumed::Behind(9_999));
-        assert_eq!(knowledge.resumed(&at(0), 10_000), Resumed::Behind(0));
-        assert!(matches!(knowledge.resumed(&at(1_000), 10_000), Resumed::Folds(_)));
+        let mut heads = NotedHeads::default();
+        (1..=10_000).for_each(|head| note(&mut heads, head, head));
+        assert_eq!(heads.0.len(), NOTED_MAX);
+        assert_eq!(heads.resumed(&at(9_999), 10_000), Resumed::Behind(9_999));
+        assert!(matches!(heads.resumed(&at(1_000), 10_000), Resumed::Folds(_)));
     }
 }

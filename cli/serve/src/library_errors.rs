@@ -180,7 +180,9 @@ impl App {
 
     fn problem_of(&self, fault: Fault) -> Problem {
         tracing::warn!(%fault, "a module or referee failed");
-        self.branches.discard(&fault.of);
+        for branch in self.branches.all() {
+            branch.discard(&fault.of);
+        }
         ReplayError::from(fault).into()
     }
 }

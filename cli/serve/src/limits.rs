@@ -11,7 +11,6 @@ use turnfold_core::Digest;
 use turnfold_store::{Grant, GrantKind, MatchName};
 
 use crate::answers::Answers;
-use crate::folds::Folds;
 use crate::guesses::Guesses;
 use crate::options::Settings;
 use crate::problem::{ApiResult, Problem, ProblemCode};
@@ -210,8 +209,8 @@ struct StreamCounts {
     by_match: BTreeMap<MatchName, BTreeMap<Digest, GrantKind>>,
 }
 
-fn lock(counts: &Mutex<StreamCounts>) -> MutexGuard<'_, StreamCounts> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
+    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) struct StreamPlace {
@@ -237,5 +236,63 @@ impl Drop for StreamPlace {
                 counts.by_match.remove(match_name);
             }
         }
+    }
+}
+
+/// How many folds run at once on machines with fewer processors, and how many of one reader. One place is always left
+/// for other readers and other matches.
+const FOLDS_MIN: usize = 3;
+const FOLDS_OF_READER: usize = 2;
+
+const WAITING_OF_READER: usize = 64;
+
+/// Whose folds are counted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FoldsOf {
+    /// The holder of the token of this hash.
+    Token(Digest),
+    /// The senders of papers of a match, who need no token.
+    Papers(MatchName),
+    /// A match, or many matches.
+    Match(Option<MatchName>),
+}
+
+/// Places for reads that fold a long history: a few at once, two of one token, and the matches take turns.
+pub(crate) struct Folds {
+    at_once: usize,
+    places: Arc<Semaphore>,
+    /// The places of readers and matches that fold or wait.
+    counted: Mutex<BTreeMap<FoldsOf, Arc<Semaphore>>>,
+}
+
+impl Folds {
+    fn new(cores: usize) -> Self {
+        let at_once = cores.max(FOLDS_MIN);
+        Self { at_once, places: Arc::new(Semaphore::new(at_once)), counted: Mutex::default() }
+    }
+
+    fn places_of(&self, counted: FoldsOf, at_once: usize) -> Arc<Semaphore> {
+        let mut all = lock(&self.counted);
+        all.retain(|_, places| Arc::strong_count(places) > 1);
+        Arc::clone(all.entry(counted).or_insert_with(|| Arc::new(Semaphore::new(at_once))))
+    }
+
+    pub(crate) async fn wait(
+        &self,
+        reader: FoldsOf,
+        game: Option<&MatchName>,
+    ) -> ApiResult<[OwnedSemaphorePermit; 3]> {
+        let of_reader = self.places_of(reader, FOLDS_OF_READER);
+        // Each fold that runs or waits has a reference, and the map has one.
+        if Arc::strong_count(&of_reader) > FOLDS_OF_READER + WAITING_OF_READER + 1 {
+            let detail = "too many reads of long matches at once with this token; try again in a second";
+            return Err(Problem::new(ProblemCode::SlowDown, detail));
+        }
+        let of_reader = of_reader.acquire_owned().await;
+        let of_match = self.places_of(FoldsOf::Match(game.cloned()), self.at_once - 1).acquire_owned().await;
+        // The last permit is given in turn to folds that have the others, which are few of each match.
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let closing = |_| Problem::closing();
+        Ok([of_reader.map_err(closing)?, of_match.map_err(closing)?, place.map_err(closing)?])
     }
 }

@@ -1,15 +1,15 @@
 //! What a viewer sees of a branch: positions and records, and what is new between heads, computed once for all clients
 //! (SV-17 to SV-19).
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use turnfold_core::AnyState;
-use turnfold_history::{HistorySource, LoggedRecord, MatchStanding, SeatHistory, SourceName, Viewer};
+use turnfold_core::{AnyState, Digest};
+use turnfold_history::{HistorySource, MatchStanding, Revision, SeatHistory, SourceName, Viewer};
 use turnfold_show::render::WhoseTurn;
 
-use crate::event_id::{EventId, Times, mark_of};
+use crate::event_id::{EventId, NO_TIMES, mark_of};
 use crate::knowledge::{Cursor, Delta, Knowledge, Known, Resumed};
-use crate::open_branch::{CachedView, Folding, OpenBranch};
+use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 use crate::world::World;
 
@@ -34,7 +34,7 @@ impl OpenBranch {
     }
 
     pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(HistorySource::open(&SourceName::Revision(self.revision().at(seq)), world)?.state(None)?)
+        Ok(HistorySource::open(&SourceName::Revision(self.revision.at(seq)), world)?.state(None)?)
     }
 }
 
@@ -80,31 +80,11 @@ impl Looking<'_> {
             return Ok(SeatHistory::of_source(self.viewer, source)?);
         }
         // Messages have no number of the log, which would show how many entries are concealed.
-        Ok(self.known(&mut self.branch.folding(), at)?.history.read_from(source))
-    }
-
-    pub(crate) fn entries(self) -> ApiResult<SeatHistory> {
-        let head = self.branch.head(self.world)?;
-        if self.viewer.sees_all() {
-            return self.history_of_log(head);
-        }
-        // Of a player's history, only the numbers are there.
-        Ok(self.known(&mut self.branch.folding(), head)?.history)
+        Ok(self.folded(|knowledge| self.known(knowledge, at))?.history.read_from(source))
     }
 
     pub(crate) fn head(self) -> ApiResult<u64> {
-        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.entries()?.head()) }
-    }
-
-    /// Returns at most `limit` records after `after`, and the number of the last one if more follow.
-    pub(crate) fn records(self, after: u64, limit: usize) -> ApiResult<(Vec<LoggedRecord>, Option<u64>)> {
-        let history = self.history(None)?;
-        history.require(after)?;
-        let until = after.saturating_add(limit as u64);
-        let head = history.head();
-        let mut records = Vec::new();
-        history.show(after, head.min(until), &mut |seen| records.push(seen.logged_record()))?;
-        Ok((records, (head > until).then_some(until)))
+        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.history(None)?.head()) }
     }
 
     pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {
@@ -112,70 +92,75 @@ impl Looking<'_> {
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
-        let folding = &mut branch.folding();
-        let (to, shown) = folding.current(world, |current| (current.position.head, current.shown(viewer)))?;
-        // Another thread may have computed it in the meantime.
-        if let Some(delta) = branch.delta_in_memory(viewer, from) {
-            return Ok(delta);
-        }
-        let cursor = self.cursor(folding, from)?;
-        let entries = branch.entries(world, cursor.settled, to)?;
-        let count = usize::try_from(from - cursor.settled).unwrap_or(usize::MAX);
-        let sent = entries.get(..count).unwrap_or(&entries);
-        let earlier = cursor.see(sent, true)?;
-        let now = cursor.see(&entries, true)?;
-        // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
-        let cursor = cursor.settle(from, &earlier.history, sent, branch.share_of_state())?;
-        self.knowledge(folding)?.keep(cursor);
-        if !viewer.sees_all() {
-            self.note(folding, from, &earlier)?;
-        }
-        let id = self.note(folding, to, &now)?;
-        let delta = Delta::between((from, &earlier), (to, &now), shown.tag, &id, &branch.memory);
-        let delta = Arc::new(delta);
-        branch.keep_delta(viewer, from, &delta);
-        Ok(delta)
+        let (to, shown) = branch.current(world, |head| (head.position.head, head.shown(viewer)))?;
+        self.folded(|knowledge| {
+            // Another thread may have computed it in the meantime.
+            if let Some(delta) = branch.delta_in_memory(viewer, from) {
+                return Ok(delta);
+            }
+            let cursor = self.cursor(knowledge, from)?;
+            let entries = branch.entries(world, cursor.settled, to)?;
+            let count = usize::try_from(from - cursor.settled).unwrap_or(usize::MAX);
+            let sent = entries.get(..count).unwrap_or(&entries);
+            let earlier = cursor.see(sent, true)?;
+            let now = cursor.see(&entries, true)?;
+            // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
+            let cursor = cursor.settle(from, &earlier.history, sent, branch.share_of_state())?;
+            knowledge.keep(cursor);
+            if !viewer.sees_all() {
+                self.note(knowledge, from, &earlier)?;
+            }
+            let id = self.note(knowledge, to, &now)?;
+            let delta = Delta::between((from, &earlier), (to, &now), shown.tag, &id, &branch.memory);
+            let delta = Arc::new(delta);
+            branch.keep_delta(viewer, from, &delta);
+            Ok(delta)
+        })
     }
 
     pub(crate) fn event_id(self, at: u64) -> ApiResult<EventId> {
         if self.viewer.sees_all() {
-            return Ok(EventId { head: at, mark: Some(self.mark(at, Times::default())?) });
+            return Ok(EventId { head: at, mark: Some(self.mark(at, NO_TIMES)?) });
         }
-        let folding = &mut self.branch.folding();
-        let known = self.known(folding, at)?;
-        self.note(folding, at, &known)
+        self.folded(|knowledge| {
+            let known = self.known(knowledge, at)?;
+            self.note(knowledge, at, &known)
+        })
     }
 
     pub(crate) fn resume(self, id: &EventId, may_fold: bool) -> ApiResult<Resumed> {
-        if self.viewer.sees_all() {
-            if id.head > self.head()? {
-                return Ok(Resumed::NotYet);
-            }
+        let head = self.branch.head(self.world)?;
+        // A viewer cannot see more entries than there are.
+        if id.head > head {
+            return Ok(Resumed::NotYet);
+        }
+        if id.head == 0 || self.viewer.sees_all() {
             let is_same = id.mark.is_none() || *id == self.event_id(id.head)?;
             return Ok(if is_same { Resumed::Behind(id.head) } else { Resumed::Other });
         }
-        let folding = &mut self.branch.folding();
-        let head = folding.current(self.world, |current| current.position.head)?;
-        loop {
-            match self.knowledge(folding)?.resumed(id, head) {
-                Resumed::Folds(at) if may_fold => {
-                    let known = self.known(folding, at)?;
-                    self.note(folding, at, &known)?;
+        self.folded(|knowledge| {
+            loop {
+                match knowledge.noted.resumed(id, head) {
+                    Resumed::Folds(at) if may_fold => {
+                        let known = self.known(knowledge, at)?;
+                        self.note(knowledge, at, &known)?;
+                    }
+                    resumed => return Ok(resumed),
                 }
-                resumed => return Ok(resumed),
             }
-        }
+        })
     }
 
-    fn knowledge<'f>(self, folding: &'f mut Folding<'_>) -> ApiResult<&'f mut Knowledge> {
-        let start = mark_of(self.viewer, &self.branch.match_id(self.world)?, &Times::default().0);
-        let start = || Knowledge::new(EventId { head: 0, mark: Some(start) }, &self.branch.memory);
-        Ok(folding.viewers.entry(self.viewer).or_insert_with(start))
+    /// Calls `fold` with what the viewer knows. Other threads that fold the branch wait.
+    fn folded<T>(self, fold: impl FnOnce(&mut Knowledge) -> ApiResult<T>) -> ApiResult<T> {
+        let viewers = self.branch.viewers();
+        let mut viewers = viewers.lock().unwrap_or_else(PoisonError::into_inner);
+        fold(viewers.entry(self.viewer).or_default())
     }
 
-    fn cursor<'f>(self, folding: &'f mut Folding<'_>, head: u64) -> ApiResult<&'f Cursor> {
+    /// Returns a cursor that serves a client with this head.
+    fn cursor(self, knowledge: &mut Knowledge, head: u64) -> ApiResult<&Cursor> {
         let Self { branch, world, viewer } = self;
-        let knowledge = self.knowledge(folding)?;
         if knowledge.nearest(head).is_none() {
             let start = branch.source(world)?.history;
             let share = branch.share_of_state();
@@ -193,31 +178,30 @@ impl Looking<'_> {
         knowledge.nearest(head).ok_or_else(Problem::internal)
     }
 
-    fn known(self, folding: &mut Folding<'_>, at: u64) -> ApiResult<Known> {
-        let cursor = self.cursor(folding, at)?;
+    fn known(self, knowledge: &mut Knowledge, at: u64) -> ApiResult<Known> {
+        let cursor = self.cursor(knowledge, at)?;
         let entries = self.branch.entries(self.world, cursor.settled, at)?;
         let known = cursor.see(&entries, false)?;
         if known.history.settled() > cursor.settled + UNSETTLED_MAX {
             let cursor = cursor.settle(at, &known.history, &entries, self.branch.share_of_state())?;
-            self.knowledge(folding)?.keep(cursor);
+            knowledge.keep(cursor);
         }
         Ok(known)
     }
 
-    fn note(self, folding: &mut Folding<'_>, at: u64, known: &Known) -> ApiResult<EventId> {
+    fn note(self, knowledge: &mut Knowledge, at: u64, known: &Known) -> ApiResult<EventId> {
         let id = EventId { head: known.history.head(), mark: Some(self.mark(at, known.times)?) };
-        self.knowledge(folding)?.note(at, id.clone());
+        knowledge.noted.note(at, id.clone(), &self.branch.memory);
         Ok(id)
     }
 
-    fn mark(self, at: u64, times: Times) -> ApiResult<String> {
-        let revision = self.branch.revision();
+    fn mark(self, at: u64, times: Digest) -> ApiResult<String> {
         let match_id = self.branch.match_id(self.world)?;
         if !self.viewer.sees_all() {
-            return Ok(mark_of(self.viewer, &match_id, &times.0));
+            return Ok(mark_of(self.viewer, &match_id, &times));
         }
-        let links = self.world.store.links(&revision.match_name, &revision.branch, at..=at)?;
-        let last = links.last().ok_or_else(Problem::internal)?;
-        Ok(mark_of(self.viewer, &match_id, last))
+        let Revision { match_name, branch, .. } = &self.branch.revision;
+        let links = self.world.store.links(match_name, branch, at..=at)?;
+        Ok(mark_of(self.viewer, &match_id, links.last().ok_or_else(Problem::internal)?))
     }
 }

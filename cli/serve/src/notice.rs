@@ -32,7 +32,9 @@ pub(crate) async fn listen(app: Arc<App>) {
 }
 
 fn hear_of_branches(app: &App) -> ApiResult<()> {
-    for branches in app.branches.followed().chunks(ASKED_MAX) {
+    let mut followed = app.branches.all();
+    followed.retain(|branch| branch.is_followed());
+    for branches in followed.chunks(ASKED_MAX) {
         let named: Vec<_> = branches.iter().map(|branch| branch.named()).collect();
         for (branch, head) in branches.iter().zip(app.store.heads(&named)?) {
             match head {

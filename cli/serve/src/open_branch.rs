@@ -1,9 +1,7 @@
 //! One branch in memory: its head state, what viewers know of it, and its watched head (SV-17, SV-27).
 
 use std::collections::BTreeMap;
-use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
@@ -15,49 +13,44 @@ use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
-use crate::knowledge::{Delta, Knowledge};
+use crate::knowledge::{Delta, Viewers};
 use crate::limits::{SHORT_LOG, WAITING_MAX};
 use crate::problem::{ApiResult, Problem};
-use crate::tag::tag_of;
 use crate::world::World;
-
-/// If judging took less time, the next commands are judged without a thread, which costs some tens of microseconds.
-const QUICK: Duration = Duration::from_micros(200);
 
 /// The most deltas to keep. Clients that follow closely ask for the same few.
 const DELTAS_MAX: usize = 256;
 
 pub(crate) struct OpenBranch {
-    revision: Revision,
-    id: BranchId,
+    pub(crate) revision: Revision,
+    /// The branch's id, even if another branch has its name now.
+    pub(crate) id: BranchId,
     match_id: OnceLock<[u8; 16]>,
     /// Held by the task that appends.
     turn: Arc<AsyncMutex<()>>,
     /// Held by the stream whose delta is being computed. Other streams wait for it without a thread.
     pub(crate) following: AsyncMutex<()>,
     /// The durable head; `None` once the branch is deleted.
-    watched: watch::Sender<Option<u64>>,
+    pub(crate) watched: watch::Sender<Option<u64>>,
     kept: Mutex<Kept>,
-    /// Notified when a thread has put back what viewers know.
-    put_back: Condvar,
+    /// Held by the thread that reads the head state. Others wait for what it reads.
+    reading: Mutex<()>,
     pub(crate) memory: Memory,
     _share: MemoryShare,
 }
 
 /// What is kept in memory of a branch. Its lock is held only for moments.
+#[derive(Default)]
 struct Kept {
     current: Option<HeadState>,
-    /// How often the head state was forgotten. A state that was being read at that time is not kept.
-    forgotten: u64,
-    /// Whether the last commands were judged quickly.
-    is_judged_quickly: bool,
     /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
     is_left: Option<bool>,
     followers: usize,
     /// What is new to viewers after an earlier head, for other followers.
     deltas: BTreeMap<(Viewer, u64), Arc<Delta>>,
-    /// `None` while a thread that folds has it.
-    viewers: Option<BTreeMap<Viewer, Knowledge>>,
+    /// What viewers know, held by the thread that folds for one of them. It is replaced when the branch is forgotten, so
+    /// that nothing is kept of what was read before.
+    viewers: Arc<Mutex<Viewers>>,
 }
 
 impl Kept {
@@ -74,69 +67,17 @@ impl Kept {
         self.current.insert(newer.unwrap_or(read))
     }
 
-    fn clear(&mut self) {
-        self.current = None;
-        self.deltas.clear();
-        if let Some(viewers) = &mut self.viewers {
-            viewers.clear();
-        }
+    fn forget(&mut self) {
+        *self = Self { is_left: self.is_left, followers: self.followers, ..Self::default() };
     }
 }
 
-/// What viewers know, while one thread reads and folds the branch. It is put back for the others, who wait.
-pub(crate) struct Folding<'b> {
-    branch: &'b OpenBranch,
-    pub(crate) viewers: BTreeMap<Viewer, Knowledge>,
-    forgotten: u64,
-}
-
-impl Folding<'_> {
-    pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
-        let branch = self.branch;
-        let known = branch.known_head();
-        let mut kept = branch.kept();
-        // Another thread may have read it in the meantime.
-        if let Some(current) = kept.at(known) {
-            return Ok(look(current));
-        }
-        let behind = kept.current.as_ref().map(|current| current.position.fork());
-        let forgotten = kept.forgotten;
-        drop(kept);
-        // FL-18: if the state in memory is behind, only the missing entries are read.
-        let position = match behind {
-            Some(behind) if branch.is_played_by(world, &behind)? => {
-                let entries = branch.entries(world, behind.head, known)?;
-                behind.follow(&branch.revision, &entries)?
-            }
-            _ => branch.load(world)?,
-        };
-        let mut read = HeadState::new(position, &branch.memory);
-        branch.announce(read.position.head);
-        let mut kept = branch.kept();
-        Ok(look(if kept.forgotten == forgotten { kept.put(read) } else { &mut read }))
-    }
-}
-
-impl Drop for Folding<'_> {
-    fn drop(&mut self) {
-        let mut kept = self.branch.kept();
-        let is_forgotten = kept.forgotten != self.forgotten;
-        kept.viewers = Some(if is_forgotten { BTreeMap::new() } else { mem::take(&mut self.viewers) });
-        drop(kept);
-        self.branch.put_back.notify_one();
-    }
-}
-
-pub(crate) struct Following(Arc<OpenBranch>);
+pub(crate) struct Following(pub(crate) Arc<OpenBranch>);
 
 impl Following {
     pub(crate) fn new(branch: Arc<OpenBranch>) -> Self {
         branch.kept().followers += 1;
         Self(branch)
-    }
-
-    pub(crate) fn branch(&self) -> &Arc<OpenBranch> {
-        &self.0
     }
 }
 
@@ -152,15 +93,6 @@ impl Drop for Following {
 
 impl OpenBranch {
     pub(crate) fn new(revision: Revision, BranchHead { id, seq }: BranchHead, memory: &Memory) -> Self {
-        let kept = Kept {
-            current: None,
-            forgotten: 0,
-            is_judged_quickly: false,
-            is_left: None,
-            followers: 0,
-            deltas: BTreeMap::new(),
-            viewers: Some(BTreeMap::new()),
-        };
         Self {
             revision,
             id,
@@ -168,8 +100,8 @@ impl OpenBranch {
             turn: Arc::default(),
             following: AsyncMutex::default(),
             watched: watch::Sender::new(Some(seq)),
-            kept: Mutex::new(kept),
-            put_back: Condvar::new(),
+            kept: Mutex::default(),
+            reading: Mutex::default(),
             memory: memory.clone(),
             _share: memory.share(BRANCH_BYTES),
         }
@@ -179,23 +111,8 @@ impl OpenBranch {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn folding(&self) -> Folding<'_> {
-        let mut kept = self.kept();
-        loop {
-            if let Some(viewers) = kept.viewers.take() {
-                return Folding { branch: self, viewers, forgotten: kept.forgotten };
-            }
-            kept = self.put_back.wait(kept).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    pub(crate) fn revision(&self) -> &Revision {
-        &self.revision
-    }
-
-    /// Returns the branch's id, even if another branch has its name now.
-    pub(crate) fn id(&self) -> BranchId {
-        self.id
+    pub(crate) fn viewers(&self) -> Arc<Mutex<Viewers>> {
+        Arc::clone(&self.kept().viewers)
     }
 
     pub(crate) fn match_id(&self, world: &World) -> ApiResult<[u8; 16]> {
@@ -232,10 +149,6 @@ impl OpenBranch {
         self.kept().followers > 0
     }
 
-    pub(crate) fn watch(&self) -> watch::Receiver<Option<u64>> {
-        self.watched.subscribe()
-    }
-
     pub(crate) fn known_head(&self) -> u64 {
         self.watched.borrow().unwrap_or(0)
     }
@@ -265,25 +178,27 @@ impl OpenBranch {
     }
 
     pub(crate) fn make_room(&self) {
-        // What another thread or a waiting command uses stays in memory.
+        // What a waiting command or another thread uses stays in memory.
         if Arc::strong_count(&self.turn) == 1
             && let Ok(mut kept) = self.kept.try_lock()
         {
-            kept.clear();
+            kept.current = None;
+            kept.deltas.clear();
+            if let Some(viewers) = Arc::get_mut(&mut kept.viewers) {
+                *viewers = Mutex::default();
+            }
         }
     }
 
     pub(crate) fn forget(&self) {
-        let mut kept = self.kept();
-        kept.forgotten += 1;
-        kept.clear();
+        self.kept().forget();
     }
 
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
-        let is_other = |current: &HeadState| !at_fault.is(&*current.position.rules);
+        let mut kept = self.kept();
         // If nothing is in memory, the failed module or referee may play the branch.
-        if !self.kept().current.as_ref().is_some_and(is_other) {
-            self.forget();
+        if kept.current.as_ref().is_none_or(|current| at_fault.is(&*current.position.rules)) {
+            kept.forget();
         }
     }
 
@@ -295,11 +210,32 @@ impl OpenBranch {
     }
 
     pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
-        let known = self.known_head();
-        if let Some(current) = self.kept().at(known) {
+        if let Some(current) = self.kept().at(self.known_head()) {
             return Ok(look(current));
         }
-        self.folding().current(world, look)
+        let _reading = self.reading.lock();
+        let known = self.known_head();
+        let mut kept = self.kept();
+        // Another thread may have read it in the meantime.
+        if let Some(current) = kept.at(known) {
+            return Ok(look(current));
+        }
+        let behind = kept.current.as_ref().map(|current| current.position.fork());
+        let viewers = Arc::clone(&kept.viewers);
+        drop(kept);
+        // FL-18: if the state in memory is behind, only the missing entries are read.
+        let position = match behind {
+            Some(behind) if self.is_played_by(world, &behind)? => {
+                let entries = self.entries(world, behind.head, known)?;
+                behind.follow(&self.revision, &entries)?
+            }
+            _ => self.load(world)?,
+        };
+        let mut read = HeadState::new(position, &self.memory);
+        self.announce(read.position.head);
+        let mut kept = self.kept();
+        let is_forgotten = !Arc::ptr_eq(&kept.viewers, &viewers);
+        Ok(look(if is_forgotten { &mut read } else { kept.put(read) }))
     }
 
     fn is_played_by(&self, world: &World, current: &PlayPosition) -> ApiResult<bool> {
@@ -330,18 +266,10 @@ impl OpenBranch {
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 
-    pub(crate) fn note_judging(&self, time: Duration) {
-        self.kept().is_judged_quickly = time < QUICK;
-    }
-
-    pub(crate) fn if_quick<T>(&self, look: impl FnOnce(&mut HeadState) -> T) -> Option<T> {
-        let known = self.known_head();
-        let mut kept = self.kept.try_lock().ok().filter(|kept| kept.is_judged_quickly)?;
-        kept.at(known).map(look)
-    }
-
     pub(crate) fn shown_in_memory(&self, viewer: Viewer) -> Option<CachedView> {
-        self.kept.try_lock().ok()?.current.as_ref()?.shown.get(&viewer).cloned()
+        let kept = self.kept.try_lock().ok()?;
+        let (shown, _) = kept.current.as_ref()?.shown.get(&viewer)?;
+        Some(shown.clone())
     }
 
     pub(crate) fn share_of_state(&self) -> MemoryShare {
@@ -350,11 +278,14 @@ impl OpenBranch {
 
     /// Returns `true` if the delta of a viewer after a head can be computed without folding a long log.
     pub(crate) fn is_near(&self, viewer: Viewer, from: u64) -> bool {
-        let known = self.known_head();
-        let kept = self.kept();
-        let knowledge = kept.viewers.as_ref().and_then(|viewers| viewers.get(&viewer));
-        let settled = knowledge.and_then(|knowledge| knowledge.nearest(from)).map_or(0, |near| near.settled);
-        known.saturating_sub(settled) <= SHORT_LOG
+        let viewers = self.viewers();
+        let settled = match viewers.try_lock() {
+            Ok(viewers) => {
+                viewers.get(&viewer).and_then(|known| known.nearest(from)).map_or(0, |near| near.settled)
+            }
+            Err(_) => 0,
+        };
+        self.known_head().saturating_sub(settled) <= SHORT_LOG
     }
 
     pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {
@@ -381,10 +312,11 @@ const VIEW_BYTES: u64 = 256;
 pub(crate) struct HeadState {
     pub(crate) position: PlayPosition,
     /// The estimated memory of the state.
-    pub(crate) state_bytes: u64,
-    /// The views that were asked for.
-    pub(crate) shown: BTreeMap<Viewer, CachedView>,
-    share: MemoryShare,
+    state_bytes: u64,
+    /// The views that were asked for. They are counted, too.
+    shown: BTreeMap<Viewer, (CachedView, MemoryShare)>,
+    memory: Memory,
+    _share: MemoryShare,
 }
 
 #[derive(Clone, Debug)]
@@ -402,25 +334,45 @@ impl CachedView {
     }
 }
 
+const TAG_DIGITS: usize = 32;
+
+fn tag_of(viewer: Viewer, view: &str) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
+    hasher.update(viewer.to_string().as_bytes());
+    hasher.update(&[0]);
+    // Only what the viewer sees counts, so a concealed change neither shows in the tag nor refuses a player's command.
+    hasher.update(view.as_bytes());
+    let hash = hasher.finalize().to_hex();
+    format!("\"{}\"", hash.get(..TAG_DIGITS).unwrap_or_default())
+}
+
 impl HeadState {
     pub(crate) fn new(position: PlayPosition, memory: &Memory) -> Self {
         let state_bytes = state_memory(position.state.state_bytes().len() as u64);
-        Self { position, state_bytes, shown: BTreeMap::new(), share: memory.share(state_bytes) }
+        let share = memory.share(state_bytes);
+        Self { position, state_bytes, shown: BTreeMap::new(), memory: memory.clone(), _share: share }
     }
 
     pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
-        if let Some(shown) = self.shown.get(&viewer) {
+        if let Some((shown, _)) = self.shown.get(&viewer) {
             return shown.clone();
         }
         let shown = CachedView::of(viewer, self.position.state.as_ref());
-        // SV-27: views are counted, too.
-        self.share.set(self.share.bytes + shown.json.len() as u64 + VIEW_BYTES);
-        self.shown.insert(viewer, shown.clone());
+        let share = self.memory.share(shown.json.len() as u64 + VIEW_BYTES);
+        self.shown.insert(viewer, (shown.clone(), share));
         shown
     }
+}
 
-    pub(crate) fn played_by(&mut self, viewer: Viewer) -> (PlayPosition, CachedView) {
-        let shown = self.shown(viewer);
-        (self.position.fork(), shown)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_differ_by_viewer_and_view() {
+        let tag = |seat: &str, view| tag_of(seat.parse().unwrap(), view);
+        assert_eq!(tag("p1", "{}").len(), TAG_DIGITS + 2);
+        assert_ne!(tag("p1", "{}"), tag("p2", "{}"));
+        assert_ne!(tag("p1", "{}"), tag("p1", "{} "));
     }
 }

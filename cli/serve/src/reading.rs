@@ -8,9 +8,8 @@ use turnfold_store::MatchName;
 
 use crate::app::App;
 use crate::auth::{Access, Bearer, no_token};
-use crate::folds::Reader;
 use crate::http::name;
-use crate::limits::SHORT_LOG;
+use crate::limits::{FoldsOf, SHORT_LOG};
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 
@@ -120,7 +119,7 @@ impl App {
         // Refuse before making a response that could not be sent.
         self.limits.answers.require_room(token)?;
         let place = if is_long {
-            Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.revision().match_name)).await?)
+            Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.revision.match_name)).await?)
         } else {
             None
         };
@@ -148,7 +147,7 @@ impl App {
 
     pub(crate) async fn fold_for<T: Send + 'static>(
         self: &Arc<Self>,
-        reader: Reader,
+        reader: FoldsOf,
         game: Option<MatchName>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
@@ -163,7 +162,7 @@ impl App {
 }
 
 impl Bearer {
-    pub(crate) fn reader(&self) -> ApiResult<Reader> {
-        self.hash().map(|(hash, _)| Reader::Token(hash)).ok_or_else(no_token)
+    pub(crate) fn reader(&self) -> ApiResult<FoldsOf> {
+        self.hash().map(|(hash, _)| FoldsOf::Token(hash)).ok_or_else(no_token)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn has_left(app: &App, branch: &OpenBranch) -> ApiResult<bool> {
     if let Some(is_left) = branch.is_left() {
         return Ok(is_left);
     }
-    let Revision { match_name, branch: name, .. } = branch.revision();
+    let Revision { match_name, branch: name, .. } = &branch.revision;
     let is_left = find_accord(app, match_name)?.is_some_and(|accord| accord.state.has_left(name));
     branch.note_left(Some(is_left));
     Ok(is_left)
@@ -55,7 +55,7 @@ pub(crate) fn require_not_left(app: &App, branch: &OpenBranch) -> ApiResult<()> 
         return Ok(());
     }
     // SV-65: the command may come from a page that does not know the new branch yet.
-    let Revision { match_name, branch: name, .. } = branch.revision();
+    let Revision { match_name, branch: name, .. } = &branch.revision;
     let current = current_branch(app, match_name)?;
     Err(Problem::content(format!(
         "the match continues on branch `{current}`; what came on `{name}` was taken back"
@@ -87,7 +87,7 @@ fn open_takeback(
     let head = open.head(app)?;
     // A further entry closes the question.
     let Some(takeback) = accord.state.takeback(head).cloned() else { return Ok(None) };
-    if takeback.branch != open.revision().branch {
+    if takeback.branch != open.revision.branch {
         return Ok(None);
     }
     Ok(Some((accord, takeback, open)))
@@ -110,7 +110,7 @@ pub(crate) fn asked(
 
 pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Option<u64>) -> ApiResult<()> {
     let open = open_current(app, match_name)?;
-    require_not_by_mail(app, open.revision())?;
+    require_not_by_mail(app, &open.revision)?;
     // This comes first, because the numbers below count concealed entries, too.
     require_open_game(app, &open)?;
     let head = open.head(app)?;
@@ -137,7 +137,7 @@ pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Opt
     if after == head {
         return Err(Problem::content("there is no entry to take back"));
     }
-    let command = Command::Takeback(open.revision().branch.clone(), head, after);
+    let command = Command::Takeback(open.revision.branch.clone(), head, after);
     record(app, match_name, seat, &command)
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u6
     for _ in 0..TRIES_MAX {
         let accord = accord_of(app, match_name)?;
         let open = open_current(app, match_name)?;
-        require_not_by_mail(app, open.revision())?;
+        require_not_by_mail(app, &open.revision)?;
         let head = open.head(app)?;
         let nothing = || Problem::content("there is no entry to take back");
         let after = match after {
@@ -236,7 +236,7 @@ pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u6
 /// Creates a branch after an entry of the current one and makes it the current branch. Returns `false` if the accord changed
 /// in the meantime.
 fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) -> ApiResult<bool> {
-    let revision = open.revision();
+    let revision = &open.revision;
     let match_name = &revision.match_name;
     let name = back_branch(app, open, after)?;
     match accord.record(&app.store, Seat::Host, &Command::Stand(name), app.now_ms()) {
@@ -252,7 +252,7 @@ fn go_on(app: &Arc<App>, accord: &MatchAccord, open: &OpenBranch, after: u64) ->
 }
 
 fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName> {
-    let revision = open.revision();
+    let revision = &open.revision;
     let match_name = &revision.match_name;
     let link = app.store.links(match_name, &revision.branch, after..=after)?.pop();
     let branches = app.store.branches(match_name)?;

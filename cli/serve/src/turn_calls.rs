@@ -290,7 +290,7 @@ fn text_of_call(
     let genesis = app.store.genesis(match_name)?;
     let names = app.store.names_of(match_name, app.now_ms())?;
     let happened = happened_before(app, player, branch, seq, &names)?;
-    let revision = branch.revision();
+    let revision = &branch.revision;
     let place =
         if revision.branch.is_main() { seq.to_string() } else { format!("{}:{seq}", revision.branch) };
     let name = names.get(seat);

@@ -48,7 +48,8 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
             branch.entries = open.seen_by(app, viewer).head()?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from = app.branch(match_name, parent)?.seen_by(app, viewer).entries()?.known_within(*from);
+                *from =
+                    app.branch(match_name, parent)?.seen_by(app, viewer).history(None)?.known_within(*from);
             }
         }
         listed.push(branch);
@@ -152,7 +153,7 @@ pub(crate) async fn delete(
         app.block(move |app| {
             let _turn = turn;
             open.require_there()?;
-            require_not_by_mail(app, open.revision())?;
+            require_not_by_mail(app, &open.revision)?;
             if !names.1.is_main() && current_branch(app, &names.0)? == names.1 {
                 let detail = format!("the match continues on branch `{}`", names.1);
                 return Err(Problem::new(ProblemCode::BranchInUse, detail));

@@ -19,10 +19,11 @@ use crate::app::{App, to_end};
 use crate::append::{AnsweredAppend, AppendRequest, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
 use crate::documents::{self, EntryList};
-use crate::http::{AnswerForm, List, ValidQuery, given, json, json_body, link_next, list_limit, name, text};
+use crate::http::{
+    AnswerForm, List, Tags, ValidQuery, given, json, json_body, link_next, list_limit, name, tag_value, text,
+};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
-use crate::tag::{Tags, value};
 
 /// Which entries to read.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -56,7 +57,14 @@ pub(crate) async fn list(
     let limit = list_limit(range.limit)?;
     let asked = Asked { path, seat: range.seat, reach: Reach::Entry };
     app.read(&bearer, asked, move |app, _, BranchView { branch, viewer }| {
-        let (items, next) = branch.seen_by(app, *viewer).records(range.after.unwrap_or(0), limit)?;
+        let history = branch.seen_by(app, *viewer).history(None)?;
+        let after = range.after.unwrap_or(0);
+        history.require(after)?;
+        let until = after.saturating_add(limit as u64);
+        let head = history.head();
+        let mut items = Vec::new();
+        history.show(after, head.min(until), &mut |seen| items.push(seen.logged_record()))?;
+        let next = if head > until { Some(until) } else { None };
         if form == AnswerForm::Json {
             return Ok(json(StatusCode::OK, &List { items, next }));
         }
@@ -64,7 +72,7 @@ pub(crate) async fn list(
         let mut response = text(StatusCode::OK, render::text(lines));
         if let Some(next) = next {
             let seat = range.seat.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-            let Revision { match_name, branch, .. } = branch.revision();
+            let Revision { match_name, branch, .. } = &branch.revision;
             link_next(
                 &mut response,
                 &format!(
@@ -212,7 +220,7 @@ fn answer(appended: &AnsweredAppend, form: AnswerForm) -> Response {
         (AnswerForm::Text, Some(nothing)) => text(status, render::text([nothing.line()])),
         (AnswerForm::Text, None) => text(status, render::text(records.iter().map(render::record))),
     };
-    response.headers_mut().insert(header::ETAG, value(tag));
+    response.headers_mut().insert(header::ETAG, tag_value(tag));
     if *kind == AppendedKind::Repeated {
         response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     }

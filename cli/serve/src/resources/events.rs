@@ -93,7 +93,7 @@ pub(crate) async fn follow(
             Some(id) => branch.seen_by(app, viewer).resume(id, false)?,
         };
         let expires_at_ms = access.grant().and_then(|grant| grant.expires_at_ms);
-        let accord = app.accords.watch(&branch.revision().match_name);
+        let accord = app.accords.watch(&branch.revision.match_name);
         // A client that follows a branch that the match left does not know that yet.
         let sends_match = has_left(app, &branch)?;
         let bearer = bearer.admitted();
@@ -160,7 +160,7 @@ enum End {
 
 impl Stream {
     async fn resume(&self, app: &Arc<App>, access: &Access, id: &EventId) -> ApiResult<Resumed> {
-        let branch = self.following.branch();
+        let branch = &self.following.0;
         let viewer = self.viewer;
         // SV-31: if several streams resume together, one does the work, and the others use its result.
         let _first = branch.following.lock().await;
@@ -171,7 +171,7 @@ impl Stream {
         };
         let found = match at_hand {
             Ok(Resumed::Folds(_)) => {
-                let match_name = branch.revision().match_name.clone();
+                let match_name = branch.revision.match_name.clone();
                 let branch = Arc::clone(branch);
                 let id = id.clone();
                 let work = move |app: &Arc<App>| branch.seen_by(app, viewer).resume(&id, true);
@@ -191,7 +191,7 @@ impl Stream {
     }
 
     async fn send_events(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
-        let mut watched = self.following.branch().watch();
+        let mut watched = self.following.0.watched.subscribe();
         let mut closing = app.closing();
         let mut revoked = app.revoked();
         let mut comment_at = Instant::now() + COMMENT_EVERY;
@@ -255,7 +255,7 @@ impl Stream {
 
     async fn match_event(&self, app: &Arc<App>) -> Option<Bytes> {
         // A question of a player shows in the document of the match, so the event names only the branch.
-        let match_name = self.following.branch().revision().match_name.clone();
+        let match_name = self.following.0.revision.match_name.clone();
         let current = app.block(move |app| current_branch(app, &match_name)).await.ok()?;
         Some(format!("event: match\ndata: {{\"current\":\"{current}\"}}\n\n").into())
     }
@@ -282,7 +282,7 @@ impl Stream {
     }
 
     async fn delta(&self, app: &Arc<App>) -> ApiResult<Arc<Delta>> {
-        let branch = self.following.branch();
+        let branch = &self.following.0;
         let viewer = self.viewer;
         let from = self.from;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
@@ -296,7 +296,7 @@ impl Stream {
         let place = if branch.is_near(viewer, from) {
             None
         } else {
-            Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.revision().match_name)).await?)
+            Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.revision.match_name)).await?)
         };
         let branch = Arc::clone(branch);
         app.block(move |app| {

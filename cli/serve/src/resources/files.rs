@@ -56,7 +56,7 @@ pub(crate) async fn replay(
         return app
             .read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
                 let replay = branch.seen_by(app, *viewer).history(at)?.to_replay()?;
-                let file = format!("{}.tfl", branch.revision().match_name);
+                let file = format!("{}.tfl", branch.revision.match_name);
                 Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &file))
             })
             .await;
@@ -89,7 +89,7 @@ pub(crate) async fn page(
     let whole = Asked { path, seat: at.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
         let page = Page::of(branch.seen_by(app, *viewer).history(at.at)?, None, PAGE_BYTES_MAX)?;
-        let file = format!("{}.html", branch.revision().match_name);
+        let file = format!("{}.html", branch.revision.match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
     })
     .await

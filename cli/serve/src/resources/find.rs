@@ -127,7 +127,7 @@ pub(crate) async fn find(
         let seq = items.first().map(|found| found.seq);
         let next = items.last().map(|found| found.seq).filter(|_| is_more);
         if form == AnswerForm::Text {
-            let revision = branch.revision();
+            let revision = &branch.revision;
             let lines = items.iter().map(|FoundEntryJson { seq, entry }| {
                 let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
                 format!("{revision}:{seq} {entry}")

@@ -150,7 +150,7 @@ impl MatchJson {
         let shown = app.branch(match_name, &branch)?;
         let open = open_branches(app, match_name)?;
         // A host sees that a match exists even if this build does not have its rules.
-        let has_rules = rules_of(&genesis, shown.revision(), &app.registry).is_ok() || !access.is_host();
+        let has_rules = rules_of(&genesis, &shown.revision, &app.registry).is_ok() || !access.is_host();
         let mut takebacks = None;
         let (players, head, over, standing, now) = if has_rules {
             let PlayPosition { state, head: last, .. } =

@@ -127,7 +127,7 @@ impl Author {
 }
 
 fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) -> ApiResult<Vec<NoteJson>> {
-    let match_name = &branch.revision().match_name;
+    let match_name = &branch.revision.match_name;
     let mut notes = app.store.notes_of(match_name)?;
     notes.retain(|note| author.may_read(note));
     let lineage =
@@ -152,15 +152,15 @@ fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResul
     if viewer.sees_all() {
         return Ok(Some(seq));
     }
-    let seen = branch.seen_by(app, viewer).entries()?;
+    let seen = branch.seen_by(app, viewer).history(None)?;
     let entry = seen.known_within(seq);
     Ok((entry > 0 && seen.in_log(entry) == seq).then_some(entry))
 }
 
 /// Returns a branch and its ancestors, each with its last entry that the branch has.
 fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> {
-    let branches = app.store.branches(&branch.revision().match_name)?;
-    let mut name = branch.revision().branch.clone();
+    let branches = app.store.branches(&branch.revision.match_name)?;
+    let mut name = branch.revision.branch.clone();
     let mut last = u64::MAX;
     let mut lineage = Vec::new();
     // A branch begins on an older one, so this ends; the limit is for a damaged store.
@@ -225,7 +225,7 @@ pub(crate) async fn write(
             ));
         };
         let about = entry.map(|entry| in_log(app, branch, *viewer, entry)).transpose()?;
-        let match_name = &branch.revision().match_name;
+        let match_name = &branch.revision.match_name;
         let now_ms = app.now_ms();
         let name = match author.seat {
             Some(seat) => app.store.names_of(match_name, now_ms)?.remove(&seat),
@@ -235,7 +235,7 @@ pub(crate) async fn write(
         (app.outside.fill_random)(&mut random).map_err(no_chance)?;
         let note = Note {
             id: NoteId::of(u64::from_le_bytes(random)),
-            about: about.map(|seq| NotedEntry { branch: branch.revision().branch.clone(), seq }),
+            about: about.map(|seq| NotedEntry { branch: branch.revision.branch.clone(), seq }),
             by: author.seat,
             name,
             token: Some(author.token),
@@ -251,7 +251,7 @@ pub(crate) async fn write(
 }
 
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
-    let seen = branch.seen_by(app, viewer).entries()?;
+    let seen = branch.seen_by(app, viewer).history(None)?;
     let head = seen.head();
     if entry == 0 || entry > head {
         let detail = format!("there is no entry {entry}; the last one is {head}");

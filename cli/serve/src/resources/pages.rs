@@ -11,9 +11,8 @@ use axum::routing::get;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 use turnfold_show::page::{SCRIPT, STYLES, join};
 
-use crate::http::{HTML, SVG, typed};
+use crate::http::{HTML, SVG, Tags, tag_value, typed};
 use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::tag::{Tags, value};
 
 const DOCUMENT: &str = include_str!("../page/index.html");
 
@@ -147,7 +146,7 @@ async fn asset(Path(file): Path<String>, headers: HeaderMap) -> ApiResult {
     } else {
         typed(StatusCode::OK, asset.media_type, asset.content.as_str())
     };
-    response.headers_mut().insert(header::ETAG, value(&asset.tag));
+    response.headers_mut().insert(header::ETAG, tag_value(&asset.tag));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(response)
 }

@@ -21,10 +21,9 @@ use crate::app::{App, to_end};
 use crate::auth::Bearer;
 use crate::desks::desk_problem;
 use crate::documents;
-use crate::folds::Reader;
 use crate::hosting::at_desk;
 use crate::http::{AnswerForm, BYTES, NoParameters, ValidQuery, body, has_type, json, name, one_line, text};
-use crate::limits::PAPER_BYTES_MAX;
+use crate::limits::{FoldsOf, PAPER_BYTES_MAX};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// A paper that the desk has, and the receipt for it.
@@ -108,7 +107,7 @@ async fn perform(
     (paper, admitted, page): (SignedPaper, Vec<Seat>, Option<Digest>),
     form: AnswerForm,
 ) -> ApiResult {
-    let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+    let permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
     let signed = paper.clone();
     let of = game.clone();
     let (taken, receipt) = at_desk(app, &game, move |app, host| {

@@ -14,12 +14,13 @@ use super::statuses::{AnsweredLarge, Looked, Name, TagList};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
 use crate::documents::{LegalCommandList, View};
-use crate::http::{AnswerForm, JSON, List, SVG, TEXT, ValidQuery, json_text, name, require_accepted, typed};
+use crate::http::{
+    AnswerForm, JSON, List, SVG, TEXT, Tags, ValidQuery, json_text, name, require_accepted, tag_value, typed,
+};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::open_branch::CachedView;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
-use crate::tag::{Tags, value};
 
 /// What to look at, and who the viewer is.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -55,7 +56,7 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: PositionQuery) -
 fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
     let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
     let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
-    response.headers_mut().insert(header::ETAG, value(&shown.tag));
+    response.headers_mut().insert(header::ETAG, tag_value(&shown.tag));
     response
 }
 

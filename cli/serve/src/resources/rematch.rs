@@ -84,7 +84,7 @@ pub(crate) async fn play_again(
         let token = token_for(access, &new.token)?;
         let branch = branch.map_or_else(|| current_branch(app, &match_name), Ok)?;
         let open = app.branch(&match_name, &branch)?;
-        require_not_by_mail(app, open.revision())?;
+        require_not_by_mail(app, &open.revision)?;
         let seat = access.playing_seat()?;
         let players = players_of_ended(app, &open)?;
         let old = app.store.genesis(&match_name)?;

@@ -16,10 +16,10 @@ use utoipa::ToSchema;
 use super::statuses::{Changed, Document, Looked, Name};
 use crate::app::{App, to_end};
 use crate::auth::{Bearer, require_live};
-use crate::folds::Reader;
 use crate::guesses::ClientAddress;
 use crate::hosting::at_desk;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, number, require_accepted};
+use crate::limits::FoldsOf;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::token::{AccessToken, TokenKind};
 
@@ -178,7 +178,7 @@ pub(crate) async fn open(
     let Some((token, TokenKind::Seat)) = AccessToken::parse(&token) else {
         return Err(Problem::bad("expected `token` to be a seat's token"));
     };
-    let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+    let permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
     let opened = at_desk(&app, &game, move |_, host| Ok(host.opened_by(&code))).await?;
     drop(permit);
     let Some(opened) = opened else {
@@ -260,7 +260,7 @@ pub(crate) async fn show(
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let (game, seat) = game_and_seat(&app, &bearer, &match_name, &headers).await?;
-    let _permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+    let _permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
     let desk = at_desk(&app, &game, move |_, host| DeskJson::of(host, seat)).await?;
     Ok(json(StatusCode::OK, &desk))
 }
@@ -292,7 +292,7 @@ pub(crate) async fn submit(
         return Err(Problem::content("expected lines without control characters, none of them empty"));
     }
     to_end(&Arc::clone(&app), async move {
-        let permit = app.limits.folds.wait(Reader::Papers(game.clone()), Some(&game)).await?;
+        let permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
         let page = bearer.hash().map(|(hash, _)| hash);
         let taken = at_desk(&app, &game, move |_, host| {
             host.page = page;
