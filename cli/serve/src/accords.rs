@@ -1,13 +1,13 @@
 //! Changes of accords: another current branch, or a question of a player (SV-65).
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use tokio::sync::watch;
 use turnfold_mail::MatchAccord;
 use turnfold_store::{BranchName, MatchName, NamedBranch, StoreError};
 
-use crate::app::App;
+use crate::app::{App, lock};
 use crate::problem::ApiResult;
 
 /// New accords are looked for in every this many rounds.
@@ -29,19 +29,15 @@ struct Followed {
 }
 
 impl Accords {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<MatchName, Followed>> {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn watch(&self, match_name: &MatchName) -> watch::Receiver<u64> {
-        let mut followed = self.lock();
+        let mut followed = lock(&self.followed);
         followed.retain(|_, followed| followed.news.receiver_count() > 0);
         let one = followed.entry(match_name.clone());
         one.or_insert_with(|| Followed { news: watch::Sender::new(0), accord: None }).news.subscribe()
     }
 
     fn announce(&self, match_name: &MatchName) {
-        if let Some(followed) = self.lock().get(match_name) {
+        if let Some(followed) = lock(&self.followed).get(match_name) {
             followed.news.send_modify(|count| *count += 1);
         }
     }
@@ -60,7 +56,7 @@ impl App {
     pub(crate) fn hear_of_accords(&self, round: u64) -> ApiResult<()> {
         let mut known = Vec::new();
         let mut unknown = Vec::new();
-        for (name, followed) in self.accords.lock().iter() {
+        for (name, followed) in lock(&self.accords.followed).iter() {
             match &followed.accord {
                 Some((named, head)) => known.push((name.clone(), named.clone(), *head)),
                 None => unknown.push(name.clone()),
@@ -94,7 +90,7 @@ impl App {
     }
 
     fn note_accord(&self, match_name: &MatchName, accord: Option<(NamedBranch, u64)>) {
-        if let Some(followed) = self.accords.lock().get_mut(match_name) {
+        if let Some(followed) = lock(&self.accords.followed).get_mut(match_name) {
             followed.accord = accord;
         }
         self.announce_accord(match_name);

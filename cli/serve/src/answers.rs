@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use axum::body::Body;
@@ -14,6 +14,7 @@ use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 use turnfold_core::Digest;
 
+use crate::app::lock;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// Responses with more bytes are counted. A connection may buffer as many bytes of any response.
@@ -53,21 +54,17 @@ impl AnswerBytes {
 }
 
 impl Answers {
-    fn lock(&self) -> MutexGuard<'_, AnswerBytes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn held(&self) -> (u64, u64) {
-        let held = self.lock();
+        let held = lock(&self.0);
         (held.bytes, held.refused)
     }
 
     pub(crate) fn require_room(&self, token: Option<Digest>) -> ApiResult<()> {
-        self.lock().require_room(token, LONG)
+        lock(&self.0).require_room(token, LONG)
     }
 
     pub(crate) fn begin(&self, token: Option<Digest>, bytes: u64) -> ApiResult<AnswerPlace> {
-        let mut held = self.lock();
+        let mut held = lock(&self.0);
         held.require_room(token, bytes)?;
         held.bytes += bytes;
         if let Some(token) = token {
@@ -86,7 +83,7 @@ pub(crate) struct AnswerPlace {
 
 impl Drop for AnswerPlace {
     fn drop(&mut self) {
-        let mut held = self.answers.lock();
+        let mut held = lock(&self.answers.0);
         held.bytes -= self.bytes;
         if let Some(token) = self.token
             && let Some(bytes) = held.by_token.get_mut(&token)

@@ -1,27 +1,34 @@
-//! The state that all handlers share.
+//! The state that all handlers share, and its part without branches in memory, which every part of the service uses.
 
+use std::future::poll_fn;
 use std::io;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::task::Poll;
 
 use axum::http::HeaderMap;
-use turnfold_core::{Digest, Registry};
-use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store};
+use tokio::sync::{Mutex as AsyncMutex, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use turnfold_core::{Digest, Fault, Registry};
+use turnfold_history::{Replay, ReplayError, Sources, catch};
+use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store, StoreReader};
 
 use crate::accords::Accords;
-use crate::auth::{Access, Bearer, no_token, require_live};
+use crate::auth::{Access, Bearer, KnownGrants, LastSeen, TokenKind, no_token, require_live};
 use crate::auto_host::AutoHost;
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
 use crate::http::name;
+use crate::limits::ServiceLimits;
+use crate::metrics::Metrics;
 use crate::open_branch::OpenBranch;
 use crate::options::{Options, Outside, Reload, Settings};
-use crate::problem::{ApiResult, Problem};
-use crate::token::TokenKind;
+use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::turn_calls::TurnCalls;
-use crate::world::World;
 
 pub(crate) struct App {
     pub(crate) world: World,
@@ -194,6 +201,28 @@ impl App {
     ) -> ApiResult<T> {
         self.block(move |app| work(app, &access).map_err(|problem| access.redacted(problem))).await
     }
+
+    pub(crate) fn guard<T>(&self, work: impl FnOnce() -> ApiResult<T>) -> ApiResult<T> {
+        catch(work).unwrap_or_else(|fault| Err(self.problem_of(fault)))
+    }
+
+    pub(crate) async fn guarded<T>(self: &Arc<Self>, work: impl Future<Output = T>) -> ApiResult<T> {
+        let mut work = pin!(work);
+        poll_fn(|context| match catch(|| work.as_mut().poll(context)) {
+            Ok(polled) => polled.map(Ok),
+            Err(fault) => Poll::Ready(Err(self.problem_of(fault))),
+        })
+        .await
+    }
+
+    fn problem_of(&self, fault: Fault) -> Problem {
+        // MD-6: a fault of a module or referee ends only its request and discards its states in memory.
+        tracing::warn!(%fault, "a module or referee failed");
+        for branch in self.branches.all() {
+            branch.discard(&fault.of);
+        }
+        ReplayError::from(fault).into()
+    }
 }
 
 pub(crate) async fn to_end<T: Send + 'static>(
@@ -204,6 +233,11 @@ pub(crate) async fn to_end<T: Send + 'static>(
     // SV-15: the work continues even if its client disconnects.
     let done = tokio::spawn(async move { app.guarded(work).await.flatten() }).await;
     done.unwrap_or_else(|_| Err(Problem::internal()))
+}
+
+/// Locks a value, also after a thread failed that had it. A change of what is locked is never left half made.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) const REQUEST_ID: &str = "x-request-id";
@@ -226,5 +260,117 @@ impl Ids {
             || format!("{}-{}", self.beginning, self.next.fetch_add(1, Ordering::Relaxed)),
             Into::into,
         )
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) registry: Registry,
+    pub(crate) outside: Outside,
+    pub(crate) limits: ServiceLimits,
+    pub(crate) metrics: Metrics,
+    pub(crate) grants: KnownGrants,
+    pub(crate) seen: LastSeen,
+    /// Changes when grants are revoked, so that streams check theirs.
+    revoked: watch::Sender<u64>,
+    /// Whether the service is shutting down.
+    closing: watch::Sender<bool>,
+    /// Why a directory accepts no more writes until it is opened again (SV-28).
+    pub(crate) stopped: OnceLock<Problem>,
+    pub(crate) database: AsyncMutex<Database>,
+}
+
+/// The last health check of the database, for load balancers (SV-28).
+#[derive(Default)]
+pub(crate) struct Database {
+    pub(crate) answer: Option<(Instant, ApiResult<()>)>,
+    /// The check that is running; there is never a second one.
+    pub(crate) asked: Option<JoinHandle<ApiResult<()>>>,
+}
+
+impl World {
+    pub(crate) fn new(store: Store, registry: Registry, outside: Outside, settings: &Settings) -> Self {
+        Self {
+            store,
+            registry,
+            outside,
+            limits: ServiceLimits::new(settings),
+            metrics: Metrics::default(),
+            grants: KnownGrants::default(),
+            seen: LastSeen::default(),
+            revoked: watch::Sender::new(0),
+            closing: watch::Sender::new(false),
+            stopped: OnceLock::new(),
+            database: AsyncMutex::default(),
+        }
+    }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        (self.outside.now_ms)()
+    }
+
+    pub(crate) fn revoke(&self) {
+        self.grants.forget();
+        self.revoked.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn revoked(&self) -> watch::Receiver<u64> {
+        self.revoked.subscribe()
+    }
+
+    pub(crate) fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    pub(crate) fn note(&self, problem: &Problem) {
+        // A database server whose disk is full refuses one request after another; it does not stop.
+        if !problem.is_of_store() || (problem.code() == ProblemCode::Full && self.store.is_shared()) {
+            return;
+        }
+        self.metrics.store_failed.set(1);
+        if !self.store.is_shared() {
+            // The first problem is the cause.
+            let _ = self.stopped.set(problem.clone().with_next_step(false));
+        }
+    }
+
+    pub(crate) fn note_answer(&self) {
+        // A database recovers without a restart.
+        if self.store.is_shared() {
+            self.metrics.store_failed.set(0);
+        }
+    }
+
+    pub(crate) fn explain(&self, problem: Problem) -> Problem {
+        // After the disk was full, later failures have that cause.
+        let problem = match self.stopped.get().filter(|stopped| stopped.code() == ProblemCode::Full) {
+            Some(stopped) if problem.code() == ProblemCode::Store && !problem.is_of_store() => {
+                stopped.clone()
+            }
+            _ => problem,
+        };
+        problem.with_next_step(self.store.is_shared())
+    }
+}
+
+impl Sources for World {
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    fn read_store(&self) -> Result<StoreReader, ReplayError> {
+        Ok((*self.store).clone())
+    }
+
+    fn read_replay(&self, path: &Path) -> Result<Replay, ReplayError> {
+        Err(ReplayError::NoReplays(path.into()))
+    }
+
+    fn build(&self) -> Option<Digest> {
+        self.outside.build
     }
 }

@@ -17,13 +17,12 @@ use turnfold_store::{
     BranchHead, BranchName, IdempotencyKey, MatchName, NewEntries, PackedEntries, StoreError,
 };
 
-use crate::app::App;
+use crate::app::{App, World};
 use crate::auth::Access;
 use crate::http::Tags;
 use crate::open_branch::{CachedView, HeadState, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::require_not_left;
-use crate::world::World;
 
 pub(crate) const COMMANDS_MAX: usize = 1000;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -20,7 +20,7 @@ use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, PackedEntries, StoreError};
 
-use crate::app::App;
+use crate::app::{App, lock};
 use crate::append::require_not_by_mail;
 use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
@@ -65,10 +65,6 @@ impl AutoHost {
     fn clock(&self, match_name: &MatchName) -> Arc<Mutex<Option<TurnClock>>> {
         Arc::clone(lock(&self.clocks).entry(match_name.clone()).or_default())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The turns of a branch, as far as a spectator sees them, because other deadlines would reveal secrets (SV-47).

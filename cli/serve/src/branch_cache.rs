@@ -1,16 +1,16 @@
 //! The branches in memory, as many as its limit allows (SV-27).
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
+use crate::app::{World, lock};
 use crate::metrics::HeldInMemory;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
-use crate::world::World;
 
 pub(crate) type BranchNames = (MatchName, BranchName);
 
@@ -29,12 +29,8 @@ impl BranchCache {
         Self { bytes_max, memory: Memory::default(), by_use }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<BranchNames, Arc<OpenBranch>>> {
-        self.by_use.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn held(&self) -> HeldInMemory {
-        HeldInMemory { branches: self.lock().len() as u64, bytes: self.memory.bytes() }
+        HeldInMemory { branches: lock(&self.by_use).len() as u64, bytes: self.memory.bytes() }
     }
 
     pub(crate) fn make_room(&self) {
@@ -42,12 +38,12 @@ impl BranchCache {
             return;
         }
         // The branch that was used last stays.
-        let others = self.lock().len().saturating_sub(1).min(LOOKED_AT_MAX);
+        let others = lock(&self.by_use).len().saturating_sub(1).min(LOOKED_AT_MAX);
         for _ in 0..others {
             if self.memory.bytes() <= self.bytes_max {
                 return;
             }
-            let mut by_use = self.lock();
+            let mut by_use = lock(&self.by_use);
             let Some((names, branch)) = by_use.pop_lru() else { return };
             // Dropping a large state may take long, so the lock is released first.
             if Arc::strong_count(&branch) == 1 {
@@ -63,11 +59,11 @@ impl BranchCache {
 
     pub(crate) fn all(&self) -> Vec<Arc<OpenBranch>> {
         // What is done with the branches may take long, so the lock is not held for it.
-        self.lock().iter().map(|(_, branch)| Arc::clone(branch)).collect()
+        lock(&self.by_use).iter().map(|(_, branch)| Arc::clone(branch)).collect()
     }
 
     pub(crate) fn in_use(&self, match_name: &MatchName, branch: &BranchName) -> Option<Arc<OpenBranch>> {
-        let found = self.lock().get(&(match_name.clone(), branch.clone())).cloned();
+        let found = lock(&self.by_use).get(&(match_name.clone(), branch.clone())).cloned();
         self.make_room();
         found
     }
@@ -82,7 +78,7 @@ impl BranchCache {
         let found = if world.store.is_shared() {
             self.ask(world, &names)?
         } else {
-            let mut by_use = self.lock();
+            let mut by_use = lock(&self.by_use);
             if let Some(open) = by_use.get(&names) {
                 Arc::clone(open)
             } else {
@@ -104,14 +100,14 @@ impl BranchCache {
 
     pub(crate) fn ask(&self, world: &World, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {
         loop {
-            let known = self.lock().peek(names).cloned();
+            let known = lock(&self.by_use).peek(names).cloned();
             let head = known.as_ref().map_or(0, |known| known.known_head());
             // FL-18: the store knows which branch has the names now, and its head.
             let found = match world.store.branch_head(&names.0, &names.1) {
                 Err(error) if !is_gone(&error) => return Err(error.into()),
                 found => found,
             };
-            let mut by_use = self.lock();
+            let mut by_use = lock(&self.by_use);
             let open = by_use.get(names).cloned();
             if open.as_ref().map(Arc::as_ptr) != known.as_ref().map(Arc::as_ptr) {
                 // Another request opened or ended the branch in the meantime, so the answer here may be older.
@@ -142,7 +138,7 @@ impl BranchCache {
 
     /// Updates the head of a branch, if it is in memory, after something else than its own commands was appended.
     pub(crate) fn hear(&self, world: &World, names: &BranchNames) -> ApiResult<()> {
-        let is_there = self.lock().contains(names);
+        let is_there = lock(&self.by_use).contains(names);
         if is_there {
             self.ask(world, names)?;
         }
@@ -151,7 +147,7 @@ impl BranchCache {
 
     pub(crate) fn forget(&self, branch: &OpenBranch) {
         let names = (branch.revision.match_name.clone(), branch.revision.branch.clone());
-        let mut by_use = self.lock();
+        let mut by_use = lock(&self.by_use);
         if by_use.peek(&names).is_some_and(|there| there.id == branch.id) {
             by_use.pop(&names);
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 
 use axum::body::Body;
@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::{Sleep, sleep};
 
+use crate::app::lock;
 use crate::limits::WRITE_TIME;
 
 #[derive(Clone)]
@@ -33,11 +34,7 @@ struct State {
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shared {}
 
 impl Connections {
     pub(crate) fn new(most: usize) -> Self {
@@ -45,7 +42,7 @@ impl Connections {
     }
 
     pub(crate) fn open(&self) -> Option<Arc<OpenConnection>> {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0.state);
         if state.open >= self.0.most {
             state.end_oldest()?;
         }
@@ -59,7 +56,7 @@ impl Connections {
     }
 
     pub(crate) fn end_oldest(&self) {
-        self.0.lock().end_oldest();
+        lock(&self.0.state).end_oldest();
     }
 }
 
@@ -89,7 +86,7 @@ impl OpenConnection {
     }
 
     fn wait(&self) {
-        let mut state = self.all.lock();
+        let mut state = lock(&self.all.state);
         let number = state.next;
         state.next += 1;
         state.waiting.insert(number, Arc::clone(&self.end));
@@ -99,19 +96,19 @@ impl OpenConnection {
 
     fn leave(&self) {
         if let Some(number) = self.place().take() {
-            self.all.lock().waiting.remove(&number);
+            lock(&self.all.state).waiting.remove(&number);
         }
     }
 
     fn place(&self) -> MutexGuard<'_, Option<u64>> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.place)
     }
 }
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.leave();
-        self.all.lock().open -= 1;
+        lock(&self.all.state).open -= 1;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 use turnfold_history::ReplayError;
@@ -10,6 +10,7 @@ use turnfold_mail::MailError;
 use turnfold_proof::signing::Signers;
 use turnfold_store::MatchName;
 
+use crate::app::lock;
 use crate::problem::Problem;
 
 /// How the service hosts matches by mail.
@@ -42,19 +43,15 @@ impl Desks {
     }
 
     pub(crate) fn take_news(&self) -> BTreeSet<MatchName> {
-        std::mem::take(&mut *self.lock())
+        std::mem::take(&mut *lock(&self.news))
     }
 
     pub(crate) async fn notified(&self) {
         self.wake.notified().await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<MatchName>> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn notify(&self, game: MatchName) {
-        self.lock().insert(game);
+        lock(&self.news).insert(game);
         self.wake.notify_one();
     }
 }

@@ -1,18 +1,25 @@
-//! What a viewer knows of a branch: how far it is settled, and what is new between two heads (SV-17, SV-18).
+//! What a viewer sees and knows of a branch: positions and histories, and what is new between two heads, computed once for
+//! all clients (SV-17 to SV-19).
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
 use turnfold_core::{AnyState, Digest};
 use turnfold_history::{
-    History, HistorySource, LogEntry, LoggedRecord, Record, SeatHistory, ViewedEntry, Viewer,
+    History, HistorySource, LogEntry, LoggedRecord, MatchStanding, Record, Revision, SeatHistory, SourceName,
+    ViewedEntry, Viewer,
 };
+use turnfold_show::render::WhoseTurn;
 
+use crate::app::{World, lock};
 use crate::branch_cache::{Memory, MemoryShare};
-use crate::event_id::{EventId, NO_TIMES, with_time};
 use crate::http::json_text;
-use crate::problem::ApiResult;
+use crate::open_branch::{CachedView, OpenBranch};
+use crate::problem::{ApiResult, Problem};
 
 /// The most records of an event. A client that misses more has to read the log again.
 const RECORDS_MAX: usize = 1000;
@@ -241,6 +248,259 @@ impl NotedHeads {
     }
 }
 
+/// How many wholly shown entries may follow the settled ones before they are settled, too.
+const UNSETTLED_MAX: u64 = 256;
+
+/// Heads are in the log's numbering. An optional `at` is an entry in the viewer's numbering; `None` is the head.
+#[derive(Clone, Copy)]
+pub(crate) struct Looking<'a> {
+    branch: &'a OpenBranch,
+    world: &'a World,
+    viewer: Viewer,
+}
+
+impl OpenBranch {
+    pub(crate) fn seen_by<'a>(&'a self, world: &'a World, viewer: Viewer) -> Looking<'a> {
+        Looking { branch: self, world, viewer }
+    }
+
+    pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
+        self.current(world, |current| current.position.head)
+    }
+
+    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
+        Ok(HistorySource::open(&SourceName::Revision(self.revision.at(seq)), world)?.state(None)?)
+    }
+}
+
+impl Looking<'_> {
+    pub(crate) fn shown(self) -> ApiResult<CachedView> {
+        self.branch.current(self.world, |current| current.shown(self.viewer))
+    }
+
+    pub(crate) fn state(self, at: Option<u64>) -> ApiResult<Box<dyn AnyState>> {
+        match at {
+            None => self.branch.current(self.world, |current| current.position.state.fork()),
+            Some(at) if self.viewer.sees_all() => self.branch.state_of_log(self.world, at),
+            Some(at) => Ok(self.history(None)?.state_at(at)?),
+        }
+    }
+
+    pub(crate) fn standing(self, at: Option<u64>, state: &dyn AnyState) -> ApiResult<MatchStanding> {
+        match self.viewer.standing(state) {
+            Some(standing) => Ok(standing),
+            None => Ok(self.history(at)?.standing()?),
+        }
+    }
+
+    pub(crate) fn whose_turn(self, state: &dyn AnyState, seq: u64) -> ApiResult<WhoseTurn> {
+        match WhoseTurn::seen_by(self.viewer, state) {
+            Some(turn) => Ok(turn),
+            None => Ok(WhoseTurn::of_history(&self.history_of_log(seq)?)?),
+        }
+    }
+
+    pub(crate) fn history(self, at: Option<u64>) -> ApiResult<SeatHistory> {
+        let history = self.history_of_log(self.branch.head(self.world)?)?;
+        match at {
+            Some(at) => Ok(history.up_to(at)?),
+            None => Ok(history),
+        }
+    }
+
+    pub(crate) fn history_of_log(self, at: u64) -> ApiResult<SeatHistory> {
+        let mut source = self.branch.source(self.world)?;
+        source.cut_after(at);
+        if self.viewer.sees_all() {
+            return Ok(SeatHistory::of_source(self.viewer, source)?);
+        }
+        // Messages have no number of the log, which would show how many entries are concealed.
+        Ok(self.folded(|knowledge| self.known(knowledge, at))?.history.read_from(source))
+    }
+
+    pub(crate) fn head(self) -> ApiResult<u64> {
+        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.history(None)?.head()) }
+    }
+
+    pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {
+        let Self { branch, world, viewer } = self;
+        if let Some(delta) = branch.delta_in_memory(viewer, from) {
+            return Ok(delta);
+        }
+        let (to, shown) = branch.current(world, |head| (head.position.head, head.shown(viewer)))?;
+        self.folded(|knowledge| {
+            // Another thread may have computed it in the meantime.
+            if let Some(delta) = branch.delta_in_memory(viewer, from) {
+                return Ok(delta);
+            }
+            let cursor = self.cursor(knowledge, from)?;
+            let entries = branch.entries(world, cursor.settled, to)?;
+            let count = usize::try_from(from - cursor.settled).unwrap_or(usize::MAX);
+            let sent = entries.get(..count).unwrap_or(&entries);
+            let earlier = cursor.see(sent, true)?;
+            let now = cursor.see(&entries, true)?;
+            // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
+            let cursor = cursor.settle(from, &earlier.history, sent, branch.share_of_state())?;
+            knowledge.keep(cursor);
+            if !viewer.sees_all() {
+                self.note(knowledge, from, &earlier)?;
+            }
+            let id = self.note(knowledge, to, &now)?;
+            let delta = Delta::between((from, &earlier), (to, &now), shown.tag, &id, &branch.memory);
+            let delta = Arc::new(delta);
+            branch.keep_delta(viewer, from, &delta);
+            Ok(delta)
+        })
+    }
+
+    pub(crate) fn event_id(self, at: u64) -> ApiResult<EventId> {
+        if self.viewer.sees_all() {
+            return Ok(EventId { head: at, mark: Some(self.mark(at, NO_TIMES)?) });
+        }
+        self.folded(|knowledge| {
+            let known = self.known(knowledge, at)?;
+            self.note(knowledge, at, &known)
+        })
+    }
+
+    pub(crate) fn resume(self, id: &EventId, may_fold: bool) -> ApiResult<Resumed> {
+        let head = self.branch.head(self.world)?;
+        // A viewer cannot see more entries than there are.
+        if id.head > head {
+            return Ok(Resumed::NotYet);
+        }
+        if id.head == 0 || self.viewer.sees_all() {
+            let is_same = id.mark.is_none() || *id == self.event_id(id.head)?;
+            return Ok(if is_same { Resumed::Behind(id.head) } else { Resumed::Other });
+        }
+        self.folded(|knowledge| {
+            loop {
+                match knowledge.noted.resumed(id, head) {
+                    Resumed::Folds(at) if may_fold => {
+                        let known = self.known(knowledge, at)?;
+                        self.note(knowledge, at, &known)?;
+                    }
+                    resumed => return Ok(resumed),
+                }
+            }
+        })
+    }
+
+    /// Calls `fold` with what the viewer knows. Other threads that fold the branch wait.
+    fn folded<T>(self, fold: impl FnOnce(&mut Knowledge) -> ApiResult<T>) -> ApiResult<T> {
+        let viewers = self.branch.viewers();
+        let mut viewers = lock(&viewers);
+        fold(viewers.entry(self.viewer).or_default())
+    }
+
+    /// Returns a cursor that serves a client with this head.
+    fn cursor(self, knowledge: &mut Knowledge, head: u64) -> ApiResult<&Cursor> {
+        let Self { branch, world, viewer } = self;
+        if knowledge.nearest(head).is_none() {
+            let start = branch.source(world)?.history;
+            let share = branch.share_of_state();
+            let cursor = if viewer.sees_all() {
+                Cursor::new(viewer, start, head, branch.state_of_log(world, head)?, share)
+            } else {
+                let state = start.start()?;
+                let cursor = Cursor::new(viewer, start, 0, state, share);
+                let entries = branch.entries(world, 0, head)?;
+                let known = cursor.see(&entries, false)?;
+                cursor.settle(head, &known.history, &entries, branch.share_of_state())?
+            };
+            knowledge.keep(cursor);
+        }
+        knowledge.nearest(head).ok_or_else(Problem::internal)
+    }
+
+    fn known(self, knowledge: &mut Knowledge, at: u64) -> ApiResult<Known> {
+        let cursor = self.cursor(knowledge, at)?;
+        let entries = self.branch.entries(self.world, cursor.settled, at)?;
+        let known = cursor.see(&entries, false)?;
+        if known.history.settled() > cursor.settled + UNSETTLED_MAX {
+            let cursor = cursor.settle(at, &known.history, &entries, self.branch.share_of_state())?;
+            knowledge.keep(cursor);
+        }
+        Ok(known)
+    }
+
+    fn note(self, knowledge: &mut Knowledge, at: u64, known: &Known) -> ApiResult<EventId> {
+        let id = EventId { head: known.history.head(), mark: Some(self.mark(at, known.times)?) };
+        knowledge.noted.note(at, id.clone(), &self.branch.memory);
+        Ok(id)
+    }
+
+    fn mark(self, at: u64, times: Digest) -> ApiResult<String> {
+        let match_id = self.branch.match_id(self.world)?;
+        if !self.viewer.sees_all() {
+            return Ok(mark_of(self.viewer, &match_id, &times));
+        }
+        let Revision { match_name, branch, .. } = &self.branch.revision;
+        let links = self.world.store.links(match_name, branch, at..=at)?;
+        Ok(mark_of(self.viewer, &match_id, links.last().ok_or_else(Problem::internal)?))
+    }
+}
+
+const DIGITS: usize = 16;
+
+pub(crate) const PATTERN: &str = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EventId {
+    /// The head, in the viewer's numbering.
+    pub(crate) head: u64,
+    /// The mark of the history up to the head; `None` stands for any history.
+    pub(crate) mark: Option<String>,
+}
+
+/// The digest of the times at which no entries were recorded.
+pub(crate) const NO_TIMES: Digest = Digest::new([0; 32]);
+
+/// Adds the next entry that a viewer knows of to a digest of the times at which entries were recorded. The digest
+/// changes when the history is replaced by another one. It does not change when more of a known entry comes to light.
+pub(crate) fn with_time(times: Digest, recorded_at_ms: Option<i64>) -> Digest {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
+    hasher.update(times.as_bytes());
+    hasher.update(&recorded_at_ms.unwrap_or_default().to_be_bytes());
+    Digest::new(*hasher.finalize().as_bytes())
+}
+
+/// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may
+/// not know the link.
+pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 event id");
+    hasher.update(viewer.to_string().as_bytes());
+    hasher.update(&[0]);
+    hasher.update(match_id);
+    hasher.update(known_by.as_bytes());
+    let hash = hasher.finalize().to_hex();
+    hash.get(..DIGITS).unwrap_or_default().into()
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.head)?;
+        self.mark.iter().try_for_each(|mark| write!(out, "-{mark}"))
+    }
+}
+
+impl FromStr for EventId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (head, mark) = text.split_once('-').map_or((text, None), |(head, mark)| (head, Some(mark)));
+        let is_mark = |mark: &str| {
+            mark.len() == DIGITS && mark.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        if mark.is_some_and(|mark| !is_mark(mark)) {
+            return Err(());
+        }
+        let head = turnfold_core::text::number(head).map_err(|_| ())?;
+        i64::try_from(head).map_err(|_| ())?;
+        Ok(Self { head, mark: mark.map(Into::into) })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,5 +550,25 @@ mod tests {
         assert_eq!(heads.0.len(), NOTED_MAX);
         assert_eq!(heads.resumed(&at(9_999), 10_000), Resumed::Behind(9_999));
         assert!(matches!(heads.resumed(&at(1_000), 10_000), Resumed::Folds(_)));
+    }
+
+    #[test]
+    fn ids_are_written_as_they_are_read() {
+        for text in ["0", "7", "7-0123456789abcdef"] {
+            assert_eq!(text.parse::<EventId>().unwrap().to_string(), text);
+        }
+        for other in [
+            "",
+            "-",
+            "7-",
+            "07",
+            "7-0123456789abcdeF",
+            "7-0123456789abcde",
+            "7-0-1",
+            "+7",
+            "9223372036854775808",
+        ] {
+            assert!(other.parse::<EventId>().is_err(), "{other}");
+        }
     }
 }

@@ -1,22 +1,14 @@
-//! Turns the libraries' errors into problems for clients: a code, what failed and where, and the next step. A fault of a module
-//! or referee ends only its request and discards that module's states in memory (MD-6).
+//! Turns the libraries' errors into problems for clients: a code, what failed and where, and the next step.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::Poll;
-
-use turnfold_core::Fault;
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
-use turnfold_history::{ReplayError, catch};
+use turnfold_history::ReplayError;
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_show::ShowError;
 use turnfold_store::{RescueError, StoreError};
 
-use crate::app::App;
-use crate::problem::{ApiResult, Problem, ProblemCode, Remedy};
+use crate::problem::{Problem, ProblemCode, Remedy};
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
@@ -161,28 +153,5 @@ impl From<ReplayError> for Problem {
             }
             None => Self::new(code, error.to_string()),
         }
-    }
-}
-
-impl App {
-    pub(crate) fn guard<T>(&self, work: impl FnOnce() -> ApiResult<T>) -> ApiResult<T> {
-        catch(work).unwrap_or_else(|fault| Err(self.problem_of(fault)))
-    }
-
-    pub(crate) async fn guarded<T>(self: &Arc<Self>, work: impl Future<Output = T>) -> ApiResult<T> {
-        let mut work = pin!(work);
-        poll_fn(|context| match catch(|| work.as_mut().poll(context)) {
-            Ok(polled) => polled.map(Ok),
-            Err(fault) => Poll::Ready(Err(self.problem_of(fault))),
-        })
-        .await
-    }
-
-    fn problem_of(&self, fault: Fault) -> Problem {
-        tracing::warn!(%fault, "a module or referee failed");
-        for branch in self.branches.all() {
-            branch.discard(&fault.of);
-        }
-        ReplayError::from(fault).into()
     }
 }

@@ -1,17 +1,20 @@
 //! Limits of sizes, times and concurrent work (SV-31).
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use axum::http::{HeaderMap, HeaderName};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use turnfold_core::Digest;
 use turnfold_store::{Grant, GrantKind, MatchName};
 
 use crate::answers::Answers;
-use crate::guesses::Guesses;
+use crate::app::lock;
 use crate::options::Settings;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
@@ -209,10 +212,6 @@ struct StreamCounts {
     by_match: BTreeMap<MatchName, BTreeMap<Digest, GrantKind>>,
 }
 
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub(crate) struct StreamPlace {
     token: Digest,
     match_name: Option<MatchName>,
@@ -294,5 +293,90 @@ impl Folds {
         let place = Arc::clone(&self.places).acquire_owned().await;
         let closing = |_| Problem::closing();
         Ok([of_reader.map_err(closing)?, of_match.map_err(closing)?, place.map_err(closing)?])
+    }
+}
+
+/// How far one guess postpones the time at which an address's guesses are forgotten, and how far off that time may be
+/// before the address must wait.
+const GUESS_INTERVAL: Duration = Duration::from_millis(20);
+const GUESSES_BURST: Duration = Duration::from_secs(4);
+
+/// The addresses that guessed lately, each with the time at which its guesses are forgotten.
+///
+/// Only looking a token up shows whether it is a guess. So valid tokens never count. Guesses that are looked up at the
+/// same time all count, even beyond the limit; then the address waits longer.
+#[derive(Default)]
+pub(crate) struct Guesses(Mutex<BTreeMap<IpAddr, Instant>>);
+
+impl Guesses {
+    pub(crate) fn require_few(&self, client: ClientAddress) -> ApiResult<()> {
+        let Some(address) = client.0 else { return Ok(()) };
+        let is_over =
+            lock(&self.0).get(&address).is_some_and(|until| *until > Instant::now() + GUESSES_BURST);
+        if is_over {
+            let detail = "too many unknown tokens from this address; try again in a second";
+            return Err(Problem::new(ProblemCode::SlowDown, detail));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn count(&self, client: ClientAddress) {
+        let Some(address) = client.0 else { return };
+        let now = Instant::now();
+        let mut guesses = lock(&self.0);
+        if guesses.len() > COUNTED_MAX {
+            guesses.retain(|_, until| *until > now);
+        }
+        let until = guesses.entry(address).or_insert(now);
+        *until = now.max(*until) + GUESS_INTERVAL;
+    }
+}
+
+const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
+
+impl ClientAddress {
+    pub(crate) fn of_peer(peer: IpAddr) -> Self {
+        Self(Some(network(peer)))
+    }
+
+    pub(crate) fn of_forwarded(headers: &HeaderMap) -> Self {
+        // The proxy adds the last address. Those before it are the client's own claim.
+        let last = headers.get_all(FORWARDED).iter().next_back().and_then(|value| value.to_str().ok());
+        let last = last.and_then(|value| value.rsplit(',').next()).map(str::trim);
+        Self(last.and_then(|address| address.parse().ok()).map(network))
+    }
+}
+
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        // SV-31: a client can choose from the addresses of its /64, so they count as one.
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_address_that_the_proxy_added_counts() {
+        let client_of = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(FORWARDED, value.parse().unwrap());
+            }
+            ClientAddress::of_forwarded(&headers).0.map(|address| address.to_string())
+        };
+        assert_eq!(client_of(&["10.0.0.1"]).as_deref(), Some("10.0.0.1"));
+        assert_eq!(client_of(&["1.1.1.1, 2.2.2.2,10.0.0.2"]).as_deref(), Some("10.0.0.2"));
+        assert_eq!(client_of(&["1.1.1.1", "10.0.0.3"]).as_deref(), Some("10.0.0.3"));
+        assert_eq!(client_of(&["2001:db8:1:2:3:4:5:6"]).as_deref(), Some("2001:db8:1:2::"));
+        assert_eq!(client_of(&["::ffff:10.0.0.4"]).as_deref(), Some("10.0.0.4"));
+        assert_eq!(client_of(&["unknown"]), None);
+        assert_eq!(client_of(&[]), None);
     }
 }

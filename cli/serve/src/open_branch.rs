@@ -1,7 +1,7 @@
 //! One branch in memory: its head state, what viewers know of it, and its watched head (SV-17, SV-27).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
@@ -11,12 +11,12 @@ use turnfold_history::session::PlayPosition;
 use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
+use crate::app::{World, lock};
 use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
 use crate::limits::{SHORT_LOG, WAITING_MAX};
 use crate::problem::{ApiResult, Problem};
-use crate::world::World;
 
 /// The most deltas to keep. Clients that follow closely ask for the same few.
 const DELTAS_MAX: usize = 256;
@@ -108,7 +108,7 @@ impl OpenBranch {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.kept)
     }
 
     pub(crate) fn viewers(&self) -> Arc<Mutex<Viewers>> {
@@ -213,7 +213,7 @@ impl OpenBranch {
         if let Some(current) = self.kept().at(self.known_head()) {
             return Ok(look(current));
         }
-        let _reading = self.reading.lock();
+        let _reading = lock(&self.reading);
         let known = self.known_head();
         let mut kept = self.kept();
         // Another thread may have read it in the meantime.

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use turnfold_show::render::WhoseTurn;
 use turnfold_store::draft::{DraftFile, Readers};
 use turnfold_store::{BranchName, GrantLabel, MatchName};
 
-use crate::app::App;
+use crate::app::{App, lock};
 use crate::auto_host;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
@@ -122,16 +122,12 @@ impl TurnCalls {
         Ok(Self { notifying, wishes: Mutex::new(wishes) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Wishes> {
-        self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn wish(&self, token: &Digest) -> Option<String> {
-        self.lock().get(token).map(|wish| wish.to.clone())
+        lock(&self.wishes).get(token).map(|wish| wish.to.clone())
     }
 
     pub(crate) fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
-        let mut wishes = self.lock();
+        let mut wishes = lock(&self.wishes);
         match (to, wishes.get_mut(&token)) {
             (Some(to), Some(wish)) => wish.to = to,
             (Some(to), None) => {
@@ -150,7 +146,7 @@ impl TurnCalls {
     }
 
     fn change(&self, token: &Digest, change: impl FnOnce(&mut Wish)) -> ApiResult<()> {
-        let mut wishes = self.lock();
+        let mut wishes = lock(&self.wishes);
         let Some(wish) = wishes.get_mut(token) else { return Ok(()) };
         let before = wish.clone();
         change(wish);
@@ -185,7 +181,7 @@ pub(crate) async fn keep(app: Arc<App>) {
 
 fn look_at_all(app: &Arc<App>) -> ApiResult<()> {
     let Some(calls) = &app.calls else { return Ok(()) };
-    let tokens: Vec<Digest> = calls.lock().keys().copied().collect();
+    let tokens: Vec<Digest> = lock(&calls.wishes).keys().copied().collect();
     let mut players = Vec::new();
     for token in tokens {
         match player_of(app, &token)? {
@@ -218,7 +214,7 @@ fn player_of(app: &App, token: &Digest) -> ApiResult<Option<Player>> {
 }
 
 fn look(app: &Arc<App>, calls: &TurnCalls, player: &Player, token: Digest) -> ApiResult<Option<Call>> {
-    let Some(mut wish) = calls.lock().get(&token).cloned() else { return Ok(None) };
+    let Some(mut wish) = lock(&calls.wishes).get(&token).cloned() else { return Ok(None) };
     let current = current_branch(app, &player.match_name)?;
     let branch = app.branch(&player.match_name, &current)?;
     let head = app.store.head(&player.match_name, &current)?;

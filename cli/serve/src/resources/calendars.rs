@@ -15,13 +15,12 @@ use utoipa::ToSchema;
 
 use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText, Changed, Name};
 use crate::app::App;
-use crate::auth::{Bearer, no_token};
+use crate::auth::{AccessToken, Bearer, TokenKind, no_token};
 use crate::auto_host::{self, Deadline};
-use crate::guesses::ClientAddress;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted, typed};
+use crate::limits::ClientAddress;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::current_branch;
-use crate::token::{AccessToken, TokenKind};
 use crate::turn_calls::is_turn;
 
 const CALENDAR: &str = "text/calendar; charset=utf-8";

@@ -12,11 +12,10 @@ use utoipa::ToSchema;
 
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
-use crate::auth::Bearer;
+use crate::auth::{AccessToken, Bearer, TokenKind, no_chance};
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, given, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Problem};
-use crate::token::{AccessToken, TokenKind, no_chance};
 
 lists! {
     GrantList: GrantJson, String;

@@ -11,10 +11,9 @@ use utoipa::ToSchema;
 
 use super::statuses::{InvitedProblems, JoinProblems};
 use crate::app::App;
-use crate::auth::{Bearer, require_live};
+use crate::auth::{AccessToken, Bearer, TokenKind, no_chance, require_live};
 use crate::http::{JSON, NoParameters, ValidQuery, given, json, json_body, require_accepted};
 use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::token::{AccessToken, TokenKind, no_chance};
 
 /// What the invitation becomes.
 #[derive(Clone, Debug, Deserialize, ToSchema)]

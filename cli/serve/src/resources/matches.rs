@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::match_document::{AskedOfMatch, MatchJson};
 use super::statuses::{Changed, Looked, Name, ReplayText};
 use crate::app::App;
-use crate::auth::{Access, Bearer};
+use crate::auth::{Access, AccessToken, Bearer, TokenKind, no_chance};
 use crate::documents::lists;
 use crate::http::{
     AnswerForm, JSON, List, ValidQuery, body, created, given, has_type, json, json_body, link_next,
@@ -26,7 +26,6 @@ use crate::http::{
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::SeatName;
-use crate::token::{AccessToken, TokenKind, no_chance};
 
 lists! {
     MatchList: MatchJson, String;

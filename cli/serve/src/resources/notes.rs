@@ -15,13 +15,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
-use crate::auth::{Access, Bearer, no_token};
+use crate::auth::{Access, Bearer, no_chance, no_token};
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, created, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
-use crate::token::no_chance;
 
 lists! {
     NoteList: NoteJson, String;

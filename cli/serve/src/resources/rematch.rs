@@ -18,12 +18,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::statuses::{Changed, Name};
 use crate::app::App;
 use crate::append::require_not_by_mail;
-use crate::auth::{Access, Bearer};
+use crate::auth::{Access, AccessToken, Bearer, TokenKind, no_chance};
 use crate::http::{JSON, ValidQuery, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{current_branch, seats_with_players};
-use crate::token::{AccessToken, TokenKind, no_chance};
 
 const NAMES_MAX: u32 = 100;
 

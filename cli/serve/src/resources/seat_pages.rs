@@ -15,13 +15,11 @@ use utoipa::ToSchema;
 
 use super::statuses::{Changed, Document, Looked, Name};
 use crate::app::{App, to_end};
-use crate::auth::{Bearer, require_live};
-use crate::guesses::ClientAddress;
+use crate::auth::{AccessToken, Bearer, TokenKind, require_live};
 use crate::hosting::at_desk;
 use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, number, require_accepted};
-use crate::limits::FoldsOf;
+use crate::limits::{ClientAddress, FoldsOf};
 use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::token::{AccessToken, TokenKind};
 
 /// The code of a letter, and the token that opens the page from then on.
 #[derive(Clone, Debug, Deserialize, ToSchema)]

@@ -7,7 +7,7 @@ use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Response, Respo
 use utoipa::{IntoResponses, ToSchema};
 
 use crate::documents::schemas;
-use crate::event_id::PATTERN;
+use crate::knowledge::PATTERN;
 use crate::problem::ProblemJson;
 
 type Responses = BTreeMap<String, RefOr<Response>>;
