@@ -115,17 +115,6 @@ pub(crate) struct Known {
 }
 
 impl Cursor {
-    /// Entry `at` and all before it must be wholly shown to the viewer. For a player, it must be 0.
-    pub(crate) fn new(
-        viewer: Viewer,
-        start: History,
-        at: u64,
-        state: Box<dyn AnyState>,
-        share: MemoryShare,
-    ) -> Self {
-        Self { at, viewer, start, settled: at, state, times: NO_TIMES, _share: share }
-    }
-
     /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
     pub(crate) fn see(&self, entries: &[LogEntry], with_records: bool) -> ApiResult<Known> {
         let history = History { entries: entries.to_vec(), ..self.start.until(0) };
@@ -397,17 +386,18 @@ impl Looking<'_> {
     fn cursor(self, knowledge: &mut Knowledge, head: u64) -> ApiResult<&Cursor> {
         let Self { branch, world, viewer } = self;
         if knowledge.nearest(head).is_none() {
-            let start = branch.source(world)?.history;
+            let mut source = branch.source(world)?;
+            source.cut_after(head);
+            let at = if viewer.sees_all() { head } else { 0 };
+            let state = if viewer.sees_all() { source.state(None)? } else { source.history.start()? };
             let share = branch.share_of_state();
-            let cursor = if viewer.sees_all() {
-                Cursor::new(viewer, start, head, branch.state_of_log(world, head)?, share)
-            } else {
-                let state = start.start()?;
-                let cursor = Cursor::new(viewer, start, 0, state, share);
+            let start = source.history;
+            let mut cursor = Cursor { at, viewer, start, settled: at, state, times: NO_TIMES, _share: share };
+            if !viewer.sees_all() {
                 let entries = branch.entries(world, 0, head)?;
                 let known = cursor.see(&entries, false)?;
-                cursor.settle(head, &known.history, &entries, branch.share_of_state())?
-            };
+                cursor = cursor.settle(head, &known.history, &entries, branch.share_of_state())?;
+            }
             knowledge.keep(cursor);
         }
         knowledge.nearest(head).ok_or_else(Problem::internal)
