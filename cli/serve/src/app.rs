@@ -14,11 +14,12 @@ use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use turnfold_core::{Digest, Fault, Registry};
-use turnfold_history::{Replay, ReplayError, Sources, catch};
+use turnfold_history::tfl::Replay;
+use turnfold_history::{ReplayError, Sources, catch};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store, StoreReader};
 
 use crate::accords::Accords;
-use crate::auth::{Access, Bearer, KnownGrants, LastSeen, TokenKind, no_token, require_live};
+use crate::auth::{Access, AccessToken, Bearer, KnownGrants, LastSeen, TokenKind, no_token, require_live};
 use crate::auto_host::AutoHost;
 use crate::branch_cache::BranchCache;
 use crate::desks::Desks;
@@ -109,7 +110,7 @@ impl App {
 
     pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<Access> {
         let (hash, grant) = match bearer.hash() {
-            Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::admin()),
+            Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::Admin),
             Some((hash, kind)) if kind != TokenKind::Admin => {
                 let grant = self.find_grant(bearer, hash).await?;
                 let grant = grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?;
@@ -123,7 +124,7 @@ impl App {
         };
         self.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
         self.seen.note(hash, self.now_ms());
-        Ok(Access::granted(grant))
+        Ok(Access::Granted(grant))
     }
 
     pub(crate) async fn admit_to(
@@ -309,6 +310,21 @@ impl World {
         (self.outside.now_ms)()
     }
 
+    pub(crate) fn random<const N: usize>(&self) -> ApiResult<[u8; N]> {
+        let mut bytes = [0; N];
+        match (self.outside.fill_random)(&mut bytes) {
+            Ok(()) => Ok(bytes),
+            Err(cause) => Err(no_chance(&cause)),
+        }
+    }
+
+    pub(crate) fn new_token(&self, kind: TokenKind) -> ApiResult<AccessToken> {
+        match AccessToken::generate(kind, &self.outside) {
+            Ok(token) => Ok(token),
+            Err(cause) => Err(no_chance(&cause)),
+        }
+    }
+
     pub(crate) fn revoke(&self) {
         self.grants.forget();
         self.revoked.send_modify(|count| *count += 1);
@@ -355,6 +371,11 @@ impl World {
         };
         problem.with_next_step(self.store.is_shared())
     }
+}
+
+fn no_chance(cause: &str) -> Problem {
+    tracing::error!(cause, "no randomness");
+    Problem::new(ProblemCode::Internal, "the operating system provides no random bytes")
 }
 
 impl Sources for World {

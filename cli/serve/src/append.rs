@@ -391,9 +391,8 @@ impl Patience {
         if self.since.elapsed() >= patience {
             return None;
         }
-        let mut bytes = [0; 8];
         // Without random bytes it does not wait.
-        let _ = (world.outside.fill_random)(&mut bytes);
+        let bytes = world.random().unwrap_or_default();
         // FL-18: the wait is random, so that two services do not collide again.
         let wait = u64::from_le_bytes(bytes) % self.wait_max;
         self.wait_max = (self.wait_max * 2).min(WAIT_MAX);

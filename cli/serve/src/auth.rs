@@ -36,12 +36,18 @@ impl<S: Sync> FromRequestParts<S> for Bearer {
 
 impl Bearer {
     pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> Self {
-        let value = headers.get(header::AUTHORIZATION);
-        let text = value.and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
-        let text = text.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        let token = text.and_then(|(_, token)| AccessToken::parse(token.trim_start()));
-        let client = extensions.get().copied().filter(|_| value.is_some());
-        Self { token, client: client.unwrap_or(ClientAddress(None)) }
+        let Some(value) = headers.get(header::AUTHORIZATION) else {
+            return Self { token: None, client: ClientAddress(None) };
+        };
+        let client = extensions.get().copied().unwrap_or(ClientAddress(None));
+        let mut token = None;
+        if let Ok(text) = value.to_str()
+            && let Some((scheme, text)) = text.split_once(' ')
+            && scheme.eq_ignore_ascii_case("bearer")
+        {
+            token = AccessToken::parse(text.trim_start());
+        }
+        Self { token, client }
     }
 
     pub(crate) fn admitted(&self) -> Self {
@@ -70,13 +76,9 @@ impl Bearer {
     }
 }
 
+/// What the holder of a token may do: an admin everything, others what their grant permits.
 #[derive(Clone, Debug)]
-pub(crate) struct Access {
-    holder: Holder,
-}
-
-#[derive(Clone, Debug)]
-enum Holder {
+pub(crate) enum Access {
     Admin,
     Granted(Grant),
 }
@@ -101,14 +103,6 @@ fn unknown(match_name: &MatchName) -> Problem {
 }
 
 impl Access {
-    pub(crate) fn admin() -> Self {
-        Self { holder: Holder::Admin }
-    }
-
-    pub(crate) fn granted(grant: Grant) -> Self {
-        Self { holder: Holder::Granted(grant) }
-    }
-
     pub(crate) fn redacted(&self, problem: Problem) -> Problem {
         // SV-7: only the host and the admin learn where the store is damaged.
         if problem.code() == ProblemCode::Corrupt && !self.is_host() {
@@ -119,9 +113,9 @@ impl Access {
     }
 
     pub(crate) fn grant(&self) -> Option<&Grant> {
-        match &self.holder {
-            Holder::Admin => None,
-            Holder::Granted(grant) => Some(grant),
+        match self {
+            Self::Admin => None,
+            Self::Granted(grant) => Some(grant),
         }
     }
 
@@ -130,9 +124,9 @@ impl Access {
     }
 
     pub(crate) fn require_admin(&self) -> ApiResult<()> {
-        match self.holder {
-            Holder::Admin => Ok(()),
-            Holder::Granted(_) => Err(Problem::forbidden("only the admin token permits that")),
+        match self {
+            Self::Admin => Ok(()),
+            Self::Granted(_) => Err(Problem::forbidden("only the admin token permits that")),
         }
     }
 
@@ -356,12 +350,6 @@ impl AccessToken {
     pub fn expose(&self) -> &str {
         &self.0
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
-pub(crate) fn no_chance(cause: String) -> Problem {
-    tracing::error!(%cause, "no randomness");
-    Problem::new(ProblemCode::Internal, "the operating system provides no random bytes")
 }
 
 #[cfg(test)]

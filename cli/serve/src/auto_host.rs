@@ -147,7 +147,10 @@ impl TurnClock {
     }
 
     fn take(&mut self, app: &App, branch: &OpenBranch, entry: &LogEntry) -> ApiResult<()> {
-        let key = entry.key.as_ref().and_then(|key| key.as_str().parse::<HostedKey>().ok());
+        let key = match &entry.key {
+            Some(key) => key.as_str().parse::<HostedKey>().ok(),
+            None => None,
+        };
         let moment = Moment { seq: entry.seq, at_ms: entry.recorded_at_ms.unwrap_or(0) };
         match key {
             Some(HostedKey::Missed { seat, misses, .. }) => drop(self.misses.insert(seat, (misses, moment))),
@@ -167,8 +170,11 @@ impl TurnClock {
         let before = std::mem::take(&mut self.turns);
         for seat in self.seats(app, branch)? {
             // A seat's own move and an entry of the host begin a new turn.
-            let began = before.get(&seat).filter(|_| ![seat, Seat::Host].contains(&entry.seat));
-            self.turns.insert(seat, began.copied().unwrap_or(moment));
+            let began = match before.get(&seat) {
+                Some(began) if entry.seat != seat && entry.seat != Seat::Host => *began,
+                _ => moment,
+            };
+            self.turns.insert(seat, began);
         }
         Ok(())
     }
@@ -199,7 +205,10 @@ impl TurnClock {
         let is_anyone_there = earlier.values().any(|misses| !is_gone(*misses));
         let mut due = None;
         for (seat, since) in &self.turns {
-            let Some(ready_ms) = players.begin(*seat).filter(|_| hour_ms > 0) else { continue };
+            let Some(ready_ms) = players.begin(*seat) else { continue };
+            if hour_ms == 0 {
+                continue;
+            }
             let absent_ms = accord.state.absent_until(*seat).map_or(0, unix_ms);
             let turn_ms = ready_ms.max(since.at_ms).max(accord.since_ms);
             let begin_ms = turn_ms.max(absent_ms);
@@ -273,7 +282,10 @@ impl Players {
         let mut joined = BTreeMap::new();
         let mut invited = BTreeSet::new();
         for (_, grant) in app.store.grants_of(match_name)? {
-            let Some(seat) = grant.kind.seat().filter(|_| grant.is_live(now_ms)) else { continue };
+            let Some(seat) = grant.kind.seat() else { continue };
+            if !grant.is_live(now_ms) {
+                continue;
+            }
             if grant.kind.played().is_none() {
                 invited.insert(seat);
                 continue;
@@ -287,8 +299,10 @@ impl Players {
 
     fn begin(&self, seat: Seat) -> Option<i64> {
         // No turn begins until all invited players have joined.
-        let is_ready = !self.is_awaited && self.joined.contains_key(&seat);
-        self.joined.values().max().copied().filter(|_| is_ready)
+        if self.is_awaited || !self.joined.contains_key(&seat) {
+            return None;
+        }
+        self.joined.values().max().copied()
     }
 }
 
@@ -320,12 +334,13 @@ fn with_clock<T>(
     let mut kept = lock(&kept);
     let match_id = branch.match_id(app)?;
     let head = app.store.head(match_name, name)?;
-    let is_same = |clock: &TurnClock| {
-        clock.match_id == match_id && clock.branch == branch.id && clock.current.head <= head
-    };
-    let mut clock = match kept.take().filter(is_same) {
-        Some(clock) => clock,
-        None => TurnClock::begin(app, branch)?,
+    let mut clock = match kept.take() {
+        Some(clock)
+            if clock.match_id == match_id && clock.branch == branch.id && clock.current.head <= head =>
+        {
+            clock
+        }
+        _ => TurnClock::begin(app, branch)?,
     };
     clock.follow(app, branch, head)?;
     let looked = look(&clock);
@@ -353,9 +368,13 @@ pub(crate) async fn keep(app: Arc<App>) {
             }
         }
         let now_ms = app.now_ms();
-        let has_come = |(_, watched): &(&MatchName, &Watched)| watched.at_ms.is_some_and(|at| at <= now_ms);
-        now.extend(watched.iter().filter(has_come).map(|(name, _)| name.clone()));
-        let known: Vec<_> = watched.values().filter_map(|watched| watched.branch.clone()).collect();
+        let mut known = Vec::new();
+        for (name, watched) in &watched {
+            if watched.at_ms.is_some_and(|at| at <= now_ms) {
+                now.insert(name.clone());
+            }
+            known.extend(watched.branch.clone());
+        }
         now.extend(app.block(move |app| moved(app, &known)).await.unwrap_or_default());
         for name in now {
             match host(&app, &name).await {
@@ -391,15 +410,19 @@ fn matches_with_terms(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
 
 pub(crate) fn known_matches(app: &Arc<App>) -> ApiResult<BTreeSet<MatchName>> {
     let known = lock(&app.auto_host.known).clone();
-    known.map_or_else(|| matches_with_terms(app), Ok)
+    if let Some(known) = known { Ok(known) } else { matches_with_terms(app) }
 }
 
 fn moved(app: &App, known: &[(NamedBranch, u64)]) -> ApiResult<Vec<MatchName>> {
     let named: Vec<_> = known.iter().map(|(named, _)| named.clone()).collect();
     let heads = app.store.heads(&named)?;
-    let is_other = |((_, head), now): &(&(NamedBranch, u64), Option<u64>)| *now != Some(*head);
-    let others = known.iter().zip(heads).filter(is_other);
-    Ok(others.map(|((named, _), _)| named.match_name.clone()).collect())
+    let mut others = Vec::new();
+    for ((named, head), now) in known.iter().zip(heads) {
+        if now != Some(*head) {
+            others.push(named.match_name.clone());
+        }
+    }
+    Ok(others)
 }
 
 async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watched>> {

@@ -37,9 +37,9 @@ pub(crate) async fn at_desk<T: Send + 'static>(
     let of = game.clone();
     let main = BranchName::main();
     // The request needs no token, so a match without a desk is reported as missing.
-    let desk = app.block(move |app| {
-        let desk = desk_naming(&app.store, &of, &BranchName::main())?;
-        desk.ok_or_else(|| StoreError::NoSuchMatch { match_name: of }.into())
+    let desk = app.block(move |app| match desk_naming(&app.store, &of, &BranchName::main())? {
+        Some(desk) => Ok(desk),
+        None => Err(StoreError::NoSuchMatch { match_name: of }.into()),
     });
     let desk = desk.await?;
     let branch = app.find_branch(desk.clone(), main.clone()).await?;
@@ -61,9 +61,12 @@ pub(crate) async fn at_desk<T: Send + 'static>(
                 let before = host.desk().head();
                 let done = catch(|| work(app, &mut host)).map_err(ReplayError::from)?;
                 // PM-74: pages were closed, so their streams end.
-                let new = host.desk().entries().iter().filter(|entry| entry.seq > before);
-                let is_join = |effect: &Effect| matches!(effect, Effect::Joined { .. });
-                if host.close_former_pages()? || new.flat_map(|entry| &entry.effects).any(is_join) {
+                let mut ends_streams = host.close_former_pages()?;
+                for entry in host.desk().entries() {
+                    let is_join = |effect: &Effect| matches!(effect, Effect::Joined { .. });
+                    ends_streams |= entry.seq > before && entry.effects.iter().any(is_join);
+                }
+                if ends_streams {
                     app.revoke();
                 }
                 done
@@ -102,7 +105,8 @@ pub(crate) async fn keep(app: Arc<App>) {
                 }
             }
             match write_day_of(&app).await {
-                Ok(game) => game.into_iter().for_each(|game| desks.notify(game)),
+                Ok(Some(game)) => desks.notify(game),
+                Ok(None) => {}
                 Err(problem) => tracing::warn!(detail = problem.detail(), "cannot write the day's letter"),
             }
         }
@@ -113,18 +117,20 @@ pub(crate) async fn keep(app: Arc<App>) {
         }
         let mut now: BTreeSet<_> = desks.take_news();
         let time = desk_time(&app);
-        let has_come = due.iter().filter(|(_, at)| at.is_some_and(|at| time.is_some_and(|time| time >= at)));
-        now.extend(has_come.map(|(game, _)| game.clone()));
+        for (game, at) in &due {
+            if at.is_some() && time >= *at {
+                now.insert(game.clone());
+            }
+        }
         for game in now {
             let next = match run(&app, &game).await {
                 Ok(deadline) => deadline,
                 Err(problem) => {
                     tracing::warn!(%game, detail = problem.detail(), "cannot execute a turn by mail");
-                    let later = time.and_then(|time| {
-                        DeskTime::of_unix_seconds(time.unix_seconds().saturating_add(AGAIN_SECONDS))
-                    });
-                    later
-                        .filter(|_| !matches!(problem.code(), ProblemCode::Forbidden | ProblemCode::NotFound))
+                    match (problem.code(), time) {
+                        (ProblemCode::Forbidden | ProblemCode::NotFound, _) | (_, None) => None,
+                        (_, Some(time)) => later(time),
+                    }
                 }
             };
             due.insert(game, next);
@@ -147,15 +153,17 @@ async fn games(app: &Arc<App>) -> ApiResult<Vec<MatchName>> {
 
 async fn write_day_of(app: &Arc<App>) -> ApiResult<Option<MatchName>> {
     app.block(|app| {
-        let mail = app.desks.as_ref().map(|desks| &desks.mail);
-        let Some((HostedMail { signers, letters: Some(folder), .. }, at)) = mail.zip(desk_time(app)) else {
-            return Ok(None);
-        };
+        let (Some(desks), Some(at)) = (&app.desks, desk_time(app)) else { return Ok(None) };
+        let HostedMail { signers, letters: Some(folder), .. } = &desks.mail else { return Ok(None) };
         // PM-107: the day's letter waits in the outbox of the returned match.
         let written = write_day(&app.store, &app.registry, signers, folder, at).map_err(desk_problem)?;
         Ok(written.map(|(game, _)| game))
     })
     .await
+}
+
+fn later(time: DeskTime) -> Option<DeskTime> {
+    DeskTime::of_unix_seconds(time.unix_seconds().saturating_add(AGAIN_SECONDS))
 }
 
 fn desk_time(app: &App) -> Option<DeskTime> {
@@ -166,9 +174,8 @@ fn desk_time(app: &App) -> Option<DeskTime> {
 type WaitingMail = (PathBuf, ReceivedMail, Vec<MatchName>);
 
 async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
-    let Some(HostedMail { maildir: Some(folder), letters: Some(post), .. }) =
-        app.desks.as_ref().map(|desks| desks.mail.clone())
-    else {
+    let Some(desks) = &app.desks else { return Ok(()) };
+    let HostedMail { maildir: Some(folder), letters: Some(post), .. } = desks.mail.clone() else {
         return Ok(());
     };
     let maildir = folder.clone();
@@ -205,9 +212,12 @@ fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<Waitin
     let office = office.map_err(desk_problem)?;
     let mut waiting = Vec::with_capacity(mails.len());
     for (path, mail) in mails {
-        let places = office.matches_of(&mail);
-        let games =
-            places.iter().filter_map(|place| Some(office.matches.get(*place)?.name.clone())).collect();
+        let mut games = Vec::new();
+        for place in office.matches_of(&mail) {
+            if let Some(found) = office.matches.get(place) {
+                games.push(found.name.clone());
+            }
+        }
         waiting.push((path, mail, games));
     }
     Ok(waiting)
@@ -228,12 +238,14 @@ async fn take_mail_for(
         let taken = at_desk(app, &game, move |app, host| {
             // PM-113: a mail that came after the deadline waits until the deadline has passed. It does not pass while a
             // letter is unsent (PM-101), so the mail is taken then.
-            let is_late = desk_time(app).is_some_and(|now| host.is_after_deadline(&mail, now));
-            if is_late && !is_letter_unsent(app, &of)? {
+            if let Some(now) = desk_time(app)
+                && host.is_after_deadline(&mail, now)
+                && !is_letter_unsent(app, &of)?
+            {
                 return Ok(None);
             }
             let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
-            take_mail(host, &addresses, &mail, &[]).map(Some)
+            Ok(Some(take_mail(host, &addresses, &mail, &[])?))
         });
         let Some(taken) = taken.await? else {
             is_done = false;
@@ -242,8 +254,8 @@ async fn take_mail_for(
         is_done &= taken.is_done();
         let of = game.clone();
         app.block(move |app| {
-            let answered = with_room(app, &of, |room| room.answer_taken(&taken));
-            answered.map(drop).map_err(desk_problem)
+            with_room(app, &of, |room| room.answer_taken(&taken)).map_err(desk_problem)?;
+            Ok(())
         })
         .await?;
         if let Some(desks) = &app.desks {
@@ -274,23 +286,22 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
             }
             room.has_unsent()
         });
-        let is_tried_again = written.unwrap_or_else(|error| {
+        if let Err(error) = &written {
             tracing::warn!(game = %of, %error, "cannot write letters");
-            None
-        });
-        let is_tried_again = is_tried_again == Some(true);
-        let state = host.desk().state();
-        let next = state.deadline().filter(|_| state.is_open());
+        }
         // Unsent letters are tried again.
-        let again = || DeskTime::of_unix_seconds(at.unix_seconds().saturating_add(AGAIN_SECONDS));
-        Ok(if is_tried_again { again() } else { next })
+        let is_tried_again = matches!(written, Ok(Some(true)));
+        let state = host.desk().state();
+        let next = if state.is_open() { state.deadline() } else { None };
+        Ok(if is_tried_again { later(at) } else { next })
     })
     .await?;
     Ok(deadline)
 }
 
 fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, MailError> {
-    if app.desks.as_ref().is_none_or(|desks| desks.mail.send.is_none()) {
+    let Some(desks) = &app.desks else { return Ok(false) };
+    if desks.mail.send.is_none() {
         return Ok(false);
     }
     // PM-101: only a letter of this turn keeps the deadline from passing.
@@ -303,9 +314,8 @@ fn with_room<T>(
     game: &MatchName,
     work: impl FnOnce(&MailRoom<'_>) -> Result<T, MailError>,
 ) -> Result<Option<T>, MailError> {
-    let Some(HostedMail { signers, letters: Some(folder), pages, program, .. }) =
-        app.desks.as_ref().map(|desks| &desks.mail)
-    else {
+    let Some(desks) = &app.desks else { return Ok(None) };
+    let HostedMail { signers, letters: Some(folder), pages, program, .. } = &desks.mail else {
         return Ok(None);
     };
     let post = PostFolder::of(folder, &app.store, game)?;
@@ -314,5 +324,5 @@ fn with_room<T>(
     let registry = &app.registry;
     let pages = pages.as_deref();
     let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages, program };
-    work(&room).map(Some)
+    Ok(Some(work(&room)?))
 }

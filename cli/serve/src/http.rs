@@ -133,16 +133,19 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     if !has_type(&request, media_type) {
         return Err(Problem::new(ProblemCode::MediaType, format!("expected a body of type {media_type}")));
     }
-    let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
-    if encodings.map(HeaderValue::as_bytes).any(|encoding| !encoding.eq_ignore_ascii_case(b"identity")) {
-        return Err(Problem::new(ProblemCode::MediaType, "expected a body without `Content-Encoding`"));
+    for encoding in request.headers().get_all(header::CONTENT_ENCODING) {
+        if !encoding.as_bytes().eq_ignore_ascii_case(b"identity") {
+            return Err(Problem::new(ProblemCode::MediaType, "expected a body without `Content-Encoding`"));
+        }
     }
     // If the client states the length, refuse before it sends a body that is too large.
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
-    let read = tokio::time::timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await;
-    read.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Timeout, "the body did not come in time")))
+    match tokio::time::timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await {
+        Ok(read) => read,
+        Err(_) => Err(Problem::new(ProblemCode::Timeout, "the body did not come in time")),
+    }
 }
 
 fn too_large(bytes_max: usize) -> Problem {
@@ -152,7 +155,7 @@ fn too_large(bytes_max: usize) -> Problem {
 async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Problem::bad("the body broke off"))?;
+        let Ok(frame) = frame else { return Err(Problem::bad("the body broke off")) };
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > bytes_max {
             return Err(too_large(bytes_max));
@@ -168,8 +171,10 @@ pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResul
     if bytes.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
         return Err(Problem::bad("the body: expected an object"));
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| Problem::bad(format!("the body: {}", one_line(&error.to_string()))))
+    match serde_json::from_slice(&bytes) {
+        Ok(document) => Ok(document),
+        Err(error) => Err(Problem::bad(format!("the body: {}", one_line(&error.to_string())))),
+    }
 }
 
 /// Reads a member that may be left out, but not be null.
@@ -236,14 +241,27 @@ pub(crate) const LIST_DEFAULT: usize = 100;
 pub(crate) const LIST_MAX: usize = 1000;
 
 pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
-    let limit = limit.map_or(Some(LIST_DEFAULT), |limit| usize::try_from(limit).ok());
-    limit
-        .filter(|limit| (1..=LIST_MAX).contains(limit))
-        .ok_or_else(|| Problem::bad(format!("expected a limit of 1 to {LIST_MAX}")))
+    let Some(limit) = limit else { return Ok(LIST_DEFAULT) };
+    match usize::try_from(limit) {
+        Ok(limit) if (1..=LIST_MAX).contains(&limit) => Ok(limit),
+        _ => Err(Problem::bad(format!("expected a limit of 1 to {LIST_MAX}"))),
+    }
 }
 
 pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> ApiResult<T> {
-    text.parse().map_err(|error: T::Err| Problem::bad(one_line(&error.to_string())))
+    match text.parse() {
+        Ok(name) => Ok(name),
+        Err(error) => Err(Problem::bad(one_line(&T::Err::to_string(&error)))),
+    }
+}
+
+pub(crate) fn name_if_given<T: std::str::FromStr<Err: std::fmt::Display>>(
+    text: Option<&str>,
+) -> ApiResult<Option<T>> {
+    match text {
+        Some(text) => Ok(Some(name(text)?)),
+        None => Ok(None),
+    }
 }
 
 pub(crate) fn tag_value(tag: &str) -> HeaderValue {

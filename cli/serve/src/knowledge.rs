@@ -307,8 +307,17 @@ impl Looking<'_> {
         Ok(self.folded(|knowledge| self.known(knowledge, at))?.history.read_from(source))
     }
 
+    pub(crate) fn entries(self) -> ApiResult<SeatHistory> {
+        let head = self.branch.head(self.world)?;
+        if self.viewer.sees_all() {
+            return self.history_of_log(head);
+        }
+        // Of a player's history, only the numbers are there.
+        Ok(self.folded(|knowledge| self.known(knowledge, head))?.history)
+    }
+
     pub(crate) fn head(self) -> ApiResult<u64> {
-        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.history(None)?.head()) }
+        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.entries()?.head()) }
     }
 
     pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {

@@ -90,15 +90,22 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
         return Problem::closing().into_response();
     }
     let is_stream = route.ends_with("/events");
-    let _place = match (!is_stream).then(|| app.limits.request()).transpose() {
-        Ok(place) => place,
-        Err(problem) => return problem.into_response(),
-    };
+    let mut place = None;
+    if !is_stream {
+        match app.limits.request() {
+            Ok(found) => place = Some(found),
+            Err(problem) => return problem.into_response(),
+        }
+    }
     let body_time = if request.method() == Method::POST { BODY_TIME } else { Duration::ZERO };
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let served = timeout(body_time + REQUEST_TIME, app.guarded(next.run(request))).await;
-    let served = served.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Store, took_too_long(reads))));
-    served.unwrap_or_else(IntoResponse::into_response)
+    drop(place);
+    match served {
+        Ok(Ok(response)) => response,
+        Ok(Err(problem)) => problem.into_response(),
+        Err(_) => Problem::new(ProblemCode::Store, took_too_long(reads)).into_response(),
+    }
 }
 
 const fn took_too_long(reads: bool) -> &'static str {

@@ -48,8 +48,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
             branch.entries = open.seen_by(app, viewer).head()?;
             branch.link = None;
             if let Some((parent, from)) = &mut branch.from {
-                *from =
-                    app.branch(match_name, parent)?.seen_by(app, viewer).history(None)?.known_within(*from);
+                *from = app.branch(match_name, parent)?.seen_by(app, viewer).entries()?.known_within(*from);
             }
         }
         listed.push(branch);

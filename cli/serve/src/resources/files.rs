@@ -135,7 +135,10 @@ pub(crate) async fn frames(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, JSON)?;
-    let last = asked.last.map(|last| list_limit(Some(last))).transpose()?;
+    let last = match asked.last {
+        Some(last) => Some(list_limit(Some(last))?),
+        None => None,
+    };
     let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
     app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
         // A client that follows from these frames on sends this id, as if an event had brought the frames.

@@ -151,12 +151,20 @@ pub(crate) async fn find(
 impl FindQuery {
     fn wanted(&self) -> ApiResult<Wanted> {
         let FindQuery { when, command, effect, reason, seat, after, .. } = self;
-        let when = when.as_ref().map(|when| when.parse()).transpose();
-        let command = command.as_ref().map(|command| Pattern::new(command)).transpose();
+        let mut condition = None;
+        if let Some(when) = when {
+            let parsed = when.parse();
+            condition = Some(parsed.map_err(|error: String| Problem::content(format!("`when`: {error}")))?);
+        }
+        let mut pattern = None;
+        if let Some(command) = command {
+            let parsed = Pattern::new(command);
+            pattern = Some(parsed.map_err(|error| Problem::content(format!("`command`: {error}")))?);
+        }
         // SV-67: the criteria are those of the verb.
         Ok(Wanted {
-            when: when.map_err(|error: String| Problem::content(format!("`when`: {error}")))?,
-            command: command.map_err(|error| Problem::content(format!("`command`: {error}")))?,
+            when: condition,
+            command: pattern,
             effect: effect.clone(),
             reason: reason.clone(),
             seat: *seat,

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
-use crate::auth::{AccessToken, Bearer, TokenKind, no_chance};
+use crate::auth::Bearer;
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, given, json, json_body, name, require_accepted};
 use crate::problem::{ApiResult, Problem};
@@ -230,7 +230,7 @@ pub(crate) async fn create(
         let label = name(label.as_deref().unwrap_or_default())?;
         let now_ms = app.now_ms();
         let after = |s: u64| now_ms.saturating_add(i64::try_from(s.saturating_mul(1000)).unwrap_or(i64::MAX));
-        let token = AccessToken::generate(TokenKind::from(kind), &app.outside).map_err(no_chance)?;
+        let token = app.new_token(kind.into())?;
         let hash = token.hash();
         let grant =
             NewGrant { kind, match_name: match_name.clone(), label, expires_at_ms: expires_s.map(after) };

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::statuses::{InvitedProblems, JoinProblems};
 use crate::app::App;
-use crate::auth::{AccessToken, Bearer, TokenKind, no_chance, require_live};
+use crate::auth::{AccessToken, Bearer, TokenKind, require_live};
 use crate::http::{JSON, NoParameters, ValidQuery, given, json, json_body, require_accepted};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
@@ -124,10 +124,13 @@ pub(crate) async fn join(
                 Some((token, TokenKind::Seat)) => token,
                 _ => return Err(Problem::bad("expected `token` to be a seat's token")),
             },
-            None => AccessToken::generate(TokenKind::Seat, &app.outside).map_err(no_chance)?,
+            None => app.new_token(TokenKind::Seat)?,
         };
-        let name = join.name.as_deref().map(str::parse::<PlayerName>).transpose();
-        let name = name.map_err(|error| Problem::content(error.to_string()))?;
+        let mut name = None;
+        if let Some(text) = &join.name {
+            let parsed = text.parse::<PlayerName>();
+            name = Some(parsed.map_err(|error| Problem::content(error.to_string()))?);
+        }
         let hash = token.hash();
         let joined = app.store.join(&invitation.hash(), &hash, name.as_ref(), app.now_ms());
         // A spent invitation is no longer valid.

@@ -116,9 +116,9 @@ impl HostingJson {
             hosted.accord.state.terms().clone();
         let mut absent = BTreeMap::new();
         for seat in Accord::players(&hosted.accord.state) {
-            let until_ms = hosted.accord.state.absent_until(*seat).map(unix_ms);
-            if let Some(until_ms) = until_ms.filter(|until_ms| *until_ms > app.now_ms()) {
-                absent.insert(*seat, until_ms);
+            let Some(until) = hosted.accord.state.absent_until(*seat) else { continue };
+            if unix_ms(until) > app.now_ms() {
+                absent.insert(*seat, unix_ms(until));
             }
         }
         let terms = TermsJson { hours, missed, default, between, patience, absences };
@@ -156,10 +156,11 @@ impl MatchJson {
             let PlayPosition { state, head: last, .. } =
                 shown.current(app, |current| current.position.fork())?;
             let standing = shown.seen_by(app, viewer).standing(None, state.as_ref())?;
-            let now = asked
-                .turn
-                .then(|| shown.seen_by(app, viewer).whose_turn(state.as_ref(), last))
-                .transpose()?;
+            let now = if asked.turn {
+                Some(shown.seen_by(app, viewer).whose_turn(state.as_ref(), last)?)
+            } else {
+                None
+            };
             let players = state.players().to_vec();
             takebacks = asked.details.then(|| !state.has_secrets());
             let head = shown.seen_by(app, viewer).head()?;
@@ -171,11 +172,15 @@ impl MatchJson {
         let heads: Vec<_> = open.into_iter().map(|(info, _)| (info.name, info.head)).collect();
         let is_host = viewer == Viewer::HOST;
         let active_at_ms =
-            is_host.then(|| active_at_ms(match_name, &genesis, &heads, &app.store)).transpose()?;
-        let names = asked.details.then(|| app.store.names_of(match_name, app.now_ms())).transpose()?;
-        let hosted = if asked.details { auto_host::hosted(app, match_name)? } else { None };
-        let hosting = hosted.map(|hosted| HostingJson::of(app, &hosted));
-        let takeback = if asked.details { TakebackJson::of(app, match_name, viewer)? } else { None };
+            if is_host { Some(active_at_ms(match_name, &genesis, &heads, &app.store)?) } else { None };
+        let mut names = None;
+        let mut hosting = None;
+        let mut takeback = None;
+        if asked.details {
+            names = Some(app.store.names_of(match_name, app.now_ms())?);
+            hosting = auto_host::hosted(app, match_name)?.map(|hosted| HostingJson::of(app, &hosted));
+            takeback = TakebackJson::of(app, match_name, viewer)?;
+        }
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
         let match_name = match_name.to_string();

@@ -17,11 +17,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::match_document::{AskedOfMatch, MatchJson};
 use super::statuses::{Changed, Looked, Name, ReplayText};
 use crate::app::App;
-use crate::auth::{Access, AccessToken, Bearer, TokenKind, no_chance};
+use crate::auth::{Access, Bearer, TokenKind};
 use crate::documents::lists;
 use crate::http::{
     AnswerForm, JSON, List, ValidQuery, body, created, given, has_type, json, json_body, link_next,
-    list_limit, name, require_accepted, text,
+    list_limit, name, name_if_given, require_accepted, text,
 };
 use crate::limits::REPLAY_BYTES_MAX;
 use crate::problem::{ApiResult, Problem, ProblemCode};
@@ -65,7 +65,7 @@ pub(crate) async fn list(
     form: AnswerForm,
 ) -> ApiResult {
     let limit = list_limit(page.limit)?;
-    let after = page.after.as_deref().map(name::<MatchName>).transpose()?;
+    let after = name_if_given::<MatchName>(page.after.as_deref())?;
     app.fold(&bearer, None, move |app, access| {
         let Some(grant) = access.grant() else {
             let matches = app.store.matches_after(after.as_ref())?;
@@ -147,7 +147,7 @@ pub(crate) async fn show(
     form: AnswerForm,
 ) -> ApiResult {
     let match_name: MatchName = name(&match_name)?;
-    let branch = branch.as_deref().map(name).transpose()?;
+    let branch = name_if_given(branch.as_deref())?;
     let asked = AskedOfMatch {
         branch,
         viewer: seat.map(|seat| seat.0),
@@ -273,11 +273,7 @@ fn dice(app: &App, new: &NewMatchBody) -> ApiResult<DicePolicy> {
             .parse()
             .map(DicePolicy::Seeded)
             .map_err(|error: <Seed as std::str::FromStr>::Err| Problem::bad(error.to_string())),
-        ("seeded", None) => {
-            let mut seed = [0; 32];
-            (app.outside.fill_random)(&mut seed).map_err(no_chance)?;
-            Ok(DicePolicy::Seeded(Seed::new(seed)))
-        }
+        ("seeded", None) => Ok(DicePolicy::Seeded(Seed::new(app.random()?))),
         _ => Err(Problem::bad("expected `dice` to be `recorded` or `seeded`")),
     }
 }
@@ -321,15 +317,13 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
     let NewGame { rules, module, setup, dice, title, entries, terms } = new;
     check_title(&title).map_err(Problem::content)?;
     let now_ms = app.now_ms();
-    let mut match_id = [0; 16];
-    (app.outside.fill_random)(&mut match_id).map_err(no_chance)?;
     let genesis = Genesis {
         format: Genesis::FORMAT,
         ruleset: rules.name().into(),
         ruleset_version: rules.version(),
         setup,
         dice,
-        match_id,
+        match_id: app.random()?,
         title,
         created_at_ms: now_ms,
         module: None,
@@ -337,8 +331,11 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         origins: Vec::new(),
     };
     let genesis = genesis.pinned(module);
-    let accord = terms.map(|terms| accord_of(app, match_name, &rules, &genesis, &terms)).transpose()?;
-    let token = AccessToken::generate(TokenKind::Host, &app.outside).map_err(no_chance)?;
+    let accord = match terms {
+        Some(terms) => Some(accord_of(app, match_name, &rules, &genesis, &terms)?),
+        None => None,
+    };
+    let token = app.new_token(TokenKind::Host)?;
     app.store.create_long_match(match_name, &genesis, entries)?;
     let grant = NewGrant {
         kind: GrantKind::Host,

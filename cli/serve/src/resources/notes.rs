@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::statuses::{Changed, Deleted, Id, Looked, Name};
 use crate::app::App;
-use crate::auth::{Access, Bearer, no_chance, no_token};
+use crate::auth::{Access, Bearer, no_token};
 use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, created, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
@@ -151,7 +151,7 @@ fn seen_as(app: &App, branch: &OpenBranch, viewer: Viewer, seq: u64) -> ApiResul
     if viewer.sees_all() {
         return Ok(Some(seq));
     }
-    let seen = branch.seen_by(app, viewer).history(None)?;
+    let seen = branch.seen_by(app, viewer).entries()?;
     let entry = seen.known_within(seq);
     Ok((entry > 0 && seen.in_log(entry) == seq).then_some(entry))
 }
@@ -223,18 +223,20 @@ pub(crate) async fn write(
                 "expected `text` to have 1 to 500 characters, at least one of them visible, without controls but line feeds",
             ));
         };
-        let about = entry.map(|entry| in_log(app, branch, *viewer, entry)).transpose()?;
+        let mut about = None;
+        if let Some(entry) = entry {
+            let seq = in_log(app, branch, *viewer, entry)?;
+            about = Some(NotedEntry { branch: branch.revision.branch.clone(), seq });
+        }
         let match_name = &branch.revision.match_name;
         let now_ms = app.now_ms();
         let name = match author.seat {
             Some(seat) => app.store.names_of(match_name, now_ms)?.remove(&seat),
             None => None,
         };
-        let mut random = [0; 8];
-        (app.outside.fill_random)(&mut random).map_err(no_chance)?;
         let note = Note {
-            id: NoteId::of(u64::from_le_bytes(random)),
-            about: about.map(|seq| NotedEntry { branch: branch.revision.branch.clone(), seq }),
+            id: NoteId::of(u64::from_le_bytes(app.random()?)),
+            about,
             by: author.seat,
             name,
             token: Some(author.token),
@@ -250,7 +252,7 @@ pub(crate) async fn write(
 }
 
 fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
-    let seen = branch.seen_by(app, viewer).history(None)?;
+    let seen = branch.seen_by(app, viewer).entries()?;
     let head = seen.head();
     if entry == 0 || entry > head {
         let detail = format!("there is no entry {entry}; the last one is {head}");

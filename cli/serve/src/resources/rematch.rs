@@ -18,8 +18,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::statuses::{Changed, Name};
 use crate::app::App;
 use crate::append::require_not_by_mail;
-use crate::auth::{Access, AccessToken, Bearer, TokenKind, no_chance};
-use crate::http::{JSON, ValidQuery, json, json_body, name, require_accepted};
+use crate::auth::{Access, AccessToken, Bearer, TokenKind};
+use crate::http::{JSON, ValidQuery, json, json_body, name_if_given, require_accepted};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::takeback::{current_branch, seats_with_players};
@@ -78,7 +78,7 @@ pub(crate) async fn play_again(
     require_accepted(&headers, JSON)?;
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let new = json_body::<NewRematch>(request).await?;
-    let branch = branch.as_deref().map(name).transpose()?;
+    let branch = name_if_given(branch.as_deref())?;
     app.serve_for(access, move |app, access| {
         let token = token_for(access, &new.token)?;
         let branch = branch.map_or_else(|| current_branch(app, &match_name), Ok)?;
@@ -87,7 +87,10 @@ pub(crate) async fn play_again(
         let seat = access.playing_seat()?;
         let players = players_of_ended(app, &open)?;
         let old = app.store.genesis(&match_name)?;
-        let seat = seat.map(|seat| seat_after(seat, &players)).transpose()?;
+        let seat = match seat {
+            Some(seat) => Some(seat_after(seat, &players)?),
+            None => None,
+        };
         let found = rematch_of(app, &old.match_id)?;
         let is_new = found.is_none();
         let rematch = match found {
@@ -153,15 +156,9 @@ pub(crate) fn rematch_of(app: &App, match_id: &[u8; 16]) -> ApiResult<Option<Mat
 
 fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<MatchName> {
     let mark = mark_of(&old.match_id);
-    let mut match_id = [0; 16];
-    (app.outside.fill_random)(&mut match_id).map_err(no_chance)?;
     let dice = match old.dice {
         DicePolicy::Recorded => DicePolicy::Recorded,
-        DicePolicy::Seeded(_) => {
-            let mut seed = [0; 32];
-            (app.outside.fill_random)(&mut seed).map_err(no_chance)?;
-            DicePolicy::Seeded(Seed::new(seed))
-        }
+        DicePolicy::Seeded(_) => DicePolicy::Seeded(Seed::new(app.random()?)),
         DicePolicy::Fair(_) => {
             return Err(Problem::content("the dice of this match are the players' own, by mail"));
         }
@@ -171,16 +168,19 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
     let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
     let rules = rules_of(&old, &main, &app.registry)?;
     // SV-62: new seeds are drawn, because players know by now what the old ones dealt.
-    let mut has_chance = Ok(());
-    let mut draw = || {
-        let mut random = [0; 8];
-        if let Err(error) = (app.outside.fill_random)(&mut random) {
-            has_chance = Err(error);
+    let mut failed = None;
+    let mut draw = || match app.random() {
+        Ok(bytes) => u64::from_le_bytes(bytes),
+        Err(problem) => {
+            failed = Some(problem);
+            0
         }
-        u64::from_le_bytes(random)
     };
     let setup = with_seeds(&*rules, &old.setup, &mut draw).map_err(ReplayError::from)?;
-    has_chance.map_err(no_chance)?;
+    if let Some(problem) = failed {
+        return Err(problem);
+    }
+    let match_id = app.random()?;
     let genesis = Genesis { match_id, setup, dice, created_at_ms: now_ms, origins: Vec::new(), ..old };
     let genesis = genesis.pinned(module);
     for name in names_after(match_name) {
@@ -198,7 +198,7 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
             }
             Err(error) => return Err(error.into()),
         }
-        let label: GrantLabel = self::name("rematch")?;
+        let label: GrantLabel = crate::http::name("rematch")?;
         let grant = NewGrant { kind: GrantKind::Host, match_name: name.clone(), label, expires_at_ms: None };
         return match app.store.grant(&mark, grant, now_ms) {
             Ok(()) => Ok(name),
