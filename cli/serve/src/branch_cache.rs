@@ -8,7 +8,6 @@ use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::app::{World, lock};
-use crate::metrics::HeldInMemory;
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 
@@ -29,8 +28,12 @@ impl BranchCache {
         Self { bytes_max, memory: Memory::default(), by_use }
     }
 
-    pub(crate) fn held(&self) -> HeldInMemory {
-        HeldInMemory { branches: lock(&self.by_use).len() as u64, bytes: self.memory.bytes() }
+    pub(crate) fn count(&self) -> u64 {
+        lock(&self.by_use).len() as u64
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.memory.bytes()
     }
 
     pub(crate) fn make_room(&self) {

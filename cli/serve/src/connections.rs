@@ -19,31 +19,24 @@ use crate::app::lock;
 use crate::limits::WRITE_TIME;
 
 #[derive(Clone)]
-pub(crate) struct Connections(Arc<Shared>);
+pub(crate) struct Connections(Arc<Mutex<State>>);
 
-struct Shared {
-    most: usize,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
 struct State {
+    most: usize,
     open: usize,
     /// The number of the next connection that waits, so that the smallest number has waited longest.
     next: u64,
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
-impl Shared {}
-
 impl Connections {
     pub(crate) fn new(most: usize) -> Self {
-        Self(Arc::new(Shared { most, state: Mutex::default() }))
+        Self(Arc::new(Mutex::new(State { most, open: 0, next: 0, waiting: BTreeMap::new() })))
     }
 
     pub(crate) fn open(&self) -> Option<Arc<OpenConnection>> {
-        let mut state = lock(&self.0.state);
-        if state.open >= self.0.most {
+        let mut state = lock(&self.0);
+        if state.open >= state.most {
             state.end_oldest()?;
         }
         state.open += 1;
@@ -56,7 +49,7 @@ impl Connections {
     }
 
     pub(crate) fn end_oldest(&self) {
-        lock(&self.0.state).end_oldest();
+        lock(&self.0).end_oldest();
     }
 }
 
@@ -69,7 +62,7 @@ impl State {
 }
 
 pub(crate) struct OpenConnection {
-    all: Arc<Shared>,
+    all: Arc<Mutex<State>>,
     end: Arc<Notify>,
     /// Its number in `waiting`, while it waits.
     place: Mutex<Option<u64>>,
@@ -86,7 +79,7 @@ impl OpenConnection {
     }
 
     fn wait(&self) {
-        let mut state = lock(&self.all.state);
+        let mut state = lock(&self.all);
         let number = state.next;
         state.next += 1;
         state.waiting.insert(number, Arc::clone(&self.end));
@@ -96,7 +89,7 @@ impl OpenConnection {
 
     fn leave(&self) {
         if let Some(number) = self.place().take() {
-            lock(&self.all.state).waiting.remove(&number);
+            lock(&self.all).waiting.remove(&number);
         }
     }
 
@@ -108,7 +101,7 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.leave();
-        lock(&self.all.state).open -= 1;
+        lock(&self.all).open -= 1;
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use turnfold_history::{LoggedRecord, Record};
+use turnfold_show::render::NothingPlayed;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaFormat, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder};
@@ -116,16 +118,16 @@ pub(crate) struct LoggedRecordSchema {
 
 /// What was appended.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Appended)]
-pub(crate) struct AppendedSchema {
+pub(crate) struct Appended<'a> {
     /// The number of the last entry, in the viewer's numbering.
-    head: u64,
+    pub(crate) head: u64,
     /// The entries, as the viewer sees them.
-    entries: Vec<RecordSchema>,
+    #[schema(value_type = Vec<RecordSchema>)]
+    pub(crate) entries: &'a [Record],
     /// Present if nothing was played.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    nothing: Option<NothingPlayedSchema>,
+    #[schema(nullable = false, value_type = Option<NothingPlayedSchema>)]
+    pub(crate) nothing: Option<&'a NothingPlayed>,
 }
 
 /// Why nothing was played.
@@ -319,12 +321,12 @@ pub(crate) struct MatchEvent {
 
 /// The data of an event `entries`.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct EntriesEvent {
+pub(crate) struct EntriesEvent<'a> {
     /// The number of the last entry, in the viewer's numbering.
-    head: u64,
+    pub(crate) head: u64,
     /// The tag of the viewer's view there.
-    tag: String,
+    pub(crate) tag: &'a str,
     /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
-    #[schema(required = true)]
-    entries: Option<Vec<LoggedRecordSchema>>,
+    #[schema(required = true, value_type = Option<Vec<LoggedRecordSchema>>)]
+    pub(crate) entries: Option<Vec<&'a LoggedRecord>>,
 }

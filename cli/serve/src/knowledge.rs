@@ -7,7 +7,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use serde::Serialize;
 use turnfold_core::{AnyState, Digest};
 use turnfold_history::{
     History, HistorySource, LogEntry, LoggedRecord, MatchStanding, Record, Revision, SeatHistory, SourceName,
@@ -17,6 +16,7 @@ use turnfold_show::render::WhoseTurn;
 
 use crate::app::{World, lock};
 use crate::branch_cache::{Memory, MemoryShare};
+use crate::documents::EntriesEvent;
 use crate::http::json_text;
 use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem};
@@ -49,13 +49,6 @@ pub(crate) struct Delta {
     _share: MemoryShare,
 }
 
-#[derive(Serialize)]
-struct EventData<'a> {
-    head: u64,
-    tag: &'a str,
-    entries: Option<Vec<&'a LoggedRecord>>,
-}
-
 impl Delta {
     /// The heads are in the log's numbering, and `id` is the id of the later one.
     pub(crate) fn between(
@@ -78,7 +71,7 @@ impl Delta {
         // SV-18: a client that misses more records than an event may have reads the log again.
         let event: Option<Bytes> = (!news.is_empty()).then(|| {
             let entries = if news.len() <= RECORDS_MAX { Some(news) } else { None };
-            let data = json_text(&EventData { head, tag: &tag, entries });
+            let data = json_text(&EntriesEvent { head, tag: &tag, entries });
             format!("id: {id}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
         });
         let text = event.as_ref().map_or(0, Bytes::len) as u64;

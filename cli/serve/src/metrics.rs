@@ -1,7 +1,6 @@
 //! The metrics of the service, for its operator (SV-29). Labels are routes and outcomes, never names or seats.
 
 use axum::response::Response;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -10,38 +9,20 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
+use crate::branch_cache::BranchCache;
 use crate::limits::ServiceLimits;
 use crate::problem::{ApiResult, ProblemCode};
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteStatus {
-    route: String,
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
-    route: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabel {
-    outcome: &'static str,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HeldInMemory {
-    pub(crate) branches: u64,
-    pub(crate) bytes: u64,
-}
+/// Names of labels and their values.
+type Labels<const N: usize> = [(&'static str, String); N];
 
 pub(crate) struct Metrics {
-    requests: Family<RouteStatus, Counter>,
-    request_seconds: Family<Route, Histogram, fn() -> Histogram>,
+    requests: Family<Labels<2>, Counter>,
+    request_seconds: Family<Labels<1>, Histogram, fn() -> Histogram>,
     /// All requests, and those that the service failed to answer.
     pub(crate) all_requests: Counter,
     pub(crate) failed_requests: Counter,
-    appends: Family<OutcomeLabel, Counter>,
+    appends: Family<Labels<1>, Counter>,
     append_seconds: Histogram,
     pub(crate) table_misses: Counter,
     pub(crate) store_failed: Gauge,
@@ -69,15 +50,14 @@ impl Default for Metrics {
 
 impl Metrics {
     pub(crate) fn request_done(&self, route: &str, status: u16, began: Instant) {
-        let route = route.to_owned();
         self.all_requests.inc();
         if status >= 500 {
             self.failed_requests.inc();
         }
         self.request_seconds
-            .get_or_create(&Route { route: route.clone() })
+            .get_or_create(&[("route", route.to_owned())])
             .observe(began.elapsed().as_secs_f64());
-        self.requests.get_or_create(&RouteStatus { route, status }).inc();
+        self.requests.get_or_create(&[("route", route.to_owned()), ("status", status.to_string())]).inc();
     }
 
     pub(crate) fn append_done(&self, began: Instant, answer: &ApiResult<Response>) {
@@ -91,13 +71,13 @@ impl Metrics {
                 _ => "failed",
             },
         };
-        self.appends.get_or_create(&OutcomeLabel { outcome }).inc();
+        self.appends.get_or_create(&[("outcome", outcome.to_owned())]).inc();
     }
 }
 
 pub(crate) fn text(
     metrics: &Metrics,
-    held: HeldInMemory,
+    branches: &BranchCache,
     limits: &ServiceLimits,
 ) -> Result<String, std::fmt::Error> {
     let gauge = |value: u64| {
@@ -116,8 +96,8 @@ pub(crate) fn text(
     let answers_refused = Counter::<u64>::default();
     answers_refused.inc_by(refused);
     all.register("answers_refused", "Long answers for which there was no room", answers_refused);
-    all.register("tables", "Branches in memory", gauge(held.branches));
-    all.register("table_bytes", "Bytes that branches hold in memory", gauge(held.bytes));
+    all.register("tables", "Branches in memory", gauge(branches.count()));
+    all.register("table_bytes", "Bytes that branches hold in memory", gauge(branches.bytes()));
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());
     all.register("store_failed", "1 once the store has failed", metrics.store_failed.clone());
     let mut text = String::new();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use turnfold_history::Viewer;
 use turnfold_store::MatchName;
+use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::auth::{Access, Bearer, no_token};
@@ -30,6 +31,17 @@ impl TryFrom<String> for SeatName {
     fn try_from(text: String) -> Result<Self, String> {
         text.parse().map(Self).map_err(|error: <Viewer as std::str::FromStr>::Err| error.to_string())
     }
+}
+
+/// As whom to look.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct AsWhom {
+    /// The seat to view as; only for the host
+    #[serde(rename = "as")]
+    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
+    pub(crate) seat: Option<SeatName>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -262,7 +262,7 @@ async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>)
             let app = Arc::clone(&app);
             async move {
                 let answer = app.block(|app| {
-                    metrics::text(&app.metrics, app.branches.held(), &app.limits)
+                    metrics::text(&app.metrics, &app.branches, &app.limits)
                         .map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))
                 });
                 match answer.await {

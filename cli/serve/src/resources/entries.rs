@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::time::Instant;
 use turnfold_core::Seat;
+use turnfold_history::Revision;
 use turnfold_history::session::ScriptCommand;
-use turnfold_history::{Record, Revision};
-use turnfold_show::render::{self, NothingPlayed};
+use turnfold_show::render;
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,7 +18,7 @@ use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{AnsweredAppend, AppendRequest, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
-use crate::documents::{self, EntryList};
+use crate::documents::{Appended, EntryList};
 use crate::http::{
     AnswerForm, List, Tags, ValidQuery, given, json, json_body, link_next, list_limit, name, tag_value, text,
 };
@@ -108,24 +108,15 @@ pub(crate) struct Expected {
     expect: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct AppendedJson<'a> {
-    head: u64,
-    entries: &'a [Record],
-    /// What `play` prints when nothing was played.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nothing: Option<&'a NothingPlayed>,
-}
-
 /// Append commands
 #[utoipa::path(operation_id = "append_entries", post, path = "/v1/matches/{match}/branches/{branch}/entries", tag = "entries",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Expected,
         ("If-Match" = inline(TagList), Header), ("Idempotency-Key" = inline(Key), Header)),
     request_body = Commands,
     responses((status = 201, description = "the entries are on disk", headers(("ETag" = String)), content(
-        (documents::AppendedSchema = "application/json"), (String = "text/plain"))),
+        (Appended = "application/json"), (String = "text/plain"))),
         (status = 200, description = "no roll was due, or the idempotency key was used before", headers(("ETag" = String)), content(
-        (documents::AppendedSchema = "application/json"), (String = "text/plain"))), AppendProblems))]
+        (Appended = "application/json"), (String = "text/plain"))), AppendProblems))]
 pub(crate) async fn append(
     State(app): State<Arc<App>>,
     bearer: Bearer,
@@ -216,7 +207,7 @@ fn answer(appended: &AnsweredAppend, form: AnswerForm) -> Response {
     let status = if *kind == AppendedKind::Recorded { StatusCode::CREATED } else { StatusCode::OK };
     let nothing = if let AppendedKind::Nothing(nothing) = kind { Some(nothing) } else { None };
     let mut response = match (form, nothing) {
-        (AnswerForm::Json, _) => json(status, &AppendedJson { head: *head, entries: records, nothing }),
+        (AnswerForm::Json, _) => json(status, &Appended { head: *head, entries: records, nothing }),
         (AnswerForm::Text, Some(nothing)) => text(status, render::text([nothing.line()])),
         (AnswerForm::Text, None) => text(status, render::text(records.iter().map(render::record))),
     };

@@ -72,11 +72,6 @@ pub(crate) struct FindAnswer {
     next: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct First {
-    seq: Option<u64>,
-}
-
 /// An entry that was found.
 #[derive(Serialize, ToSchema)]
 #[schema(as = FoundEntry)]
@@ -143,7 +138,7 @@ pub(crate) async fn find(
         if all {
             return Ok(json(StatusCode::OK, &FindAnswer { seq, items: Some(items), next }));
         }
-        Ok(json(StatusCode::OK, &First { seq }))
+        Ok(json(StatusCode::OK, &serde_json::json!({ "seq": seq })))
     })
     .await
 }

@@ -20,7 +20,7 @@ use crate::documents::lists;
 use crate::http::{JSON, List, NoParameters, ValidQuery, created, json, json_body, name, require_accepted};
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::reading::{AsWhom, Asked, BranchPath, BranchView, Reach, SeatName};
 
 lists! {
     NoteList: NoteJson, String;
@@ -57,17 +57,6 @@ pub(crate) struct NewNote {
     text: String,
     /// Whether only its author reads it, as is always so for spectators
     private: bool,
-}
-
-/// As whom to look.
-#[derive(Clone, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct AsWhom {
-    /// The seat to view as; only for the host
-    #[serde(rename = "as")]
-    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
-    seat: Option<SeatName>,
 }
 
 /// What a note is about.

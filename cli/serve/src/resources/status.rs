@@ -52,18 +52,22 @@ pub(crate) async fn status(
     require_accepted(&headers, JSON)?;
     app.serve(bearer, |app, access| {
         access.require_admin()?;
-        let held = app.branches.held();
-        let dir = app.store_dir.as_deref();
+        let mut store_bytes = None;
+        let mut free_bytes = None;
+        if let Some(dir) = &app.store_dir {
+            store_bytes = Some(Store::bytes_on_disk(dir)?);
+            free_bytes = Store::free_bytes(dir)?;
+        }
         let status = ServiceStatus {
             version: env!("CARGO_PKG_VERSION"),
             stopped: app.stopped.get().map(|problem| problem.detail().to_owned()),
             requests: app.metrics.all_requests.get(),
             failed_requests: app.metrics.failed_requests.get(),
             streams: app.limits.streams() as u64,
-            branches_held: held.branches,
-            bytes_held: held.bytes,
-            store_bytes: dir.map(Store::bytes_on_disk).transpose()?,
-            free_bytes: dir.map(Store::free_bytes).transpose()?.flatten(),
+            branches_held: app.branches.count(),
+            bytes_held: app.branches.bytes(),
+            store_bytes,
+            free_bytes,
         };
         Ok(json(StatusCode::OK, &status))
     })

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use turnfold_history::session::{NotPlayed, RejectedCommand, Roller, ScriptCommand};
 use turnfold_show::FrameLimits;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::position::too_large;
 use super::statuses::{Name, TrialProblems};
@@ -17,23 +17,12 @@ use crate::frame_documents;
 use crate::http::{JSON, ValidQuery, given, given_number, json, json_body, require_accepted};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::problem::{ApiResult, Problem};
-use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::reading::{AsWhom, Asked, BranchPath, BranchView, Reach};
 
 /// The most commands of a trial, rolls included.
 const COMMANDS_MAX: usize = 500;
 
 const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
-
-/// Who tries something out.
-#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct As {
-    /// The seat to view as; only for the host
-    #[serde(rename = "as")]
-    #[param(value_type = Option<String>, rename = "as", pattern = "^(p([1-9]|1[0-6])|host|spectator)$")]
-    seat: Option<SeatName>,
-}
 
 /// Commands to try out.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -57,13 +46,13 @@ pub(crate) struct TrialCommands {
 /// They continue the match as `export --as` writes it for the viewer, so that no secret and no roll of a seed can be tried
 /// out. Nothing is recorded.
 #[utoipa::path(operation_id = "try_commands", post, path = "/v1/matches/{match}/branches/{branch}/trial", tag = "positions",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), As), request_body = TrialCommands,
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom), request_body = TrialCommands,
     responses((status = 200, description = "what the viewer would see", body = frame_documents::TrialSchema), TrialProblems))]
 pub(crate) async fn try_out(
     State(app): State<Arc<App>>,
     bearer: Bearer,
     Path(path): Path<BranchPath>,
-    ValidQuery(As { seat }): ValidQuery<As>,
+    ValidQuery(AsWhom { seat }): ValidQuery<AsWhom>,
     headers: HeaderMap,
     request: Request,
 ) -> ApiResult {
