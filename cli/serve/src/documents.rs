@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use turnfold_history::{LoggedRecord, Record};
-use turnfold_show::render::NothingPlayed;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaFormat, Type};
 use utoipa::openapi::{KnownFormat, ObjectBuilder};
@@ -114,20 +112,6 @@ pub(crate) struct LoggedRecordSchema {
     /// The idempotency key of the request that recorded it; null if the viewer may not know it.
     #[schema(required = true)]
     key: Option<String>,
-}
-
-/// What was appended.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Appended<'a> {
-    /// The number of the last entry, in the viewer's numbering.
-    pub(crate) head: u64,
-    /// The entries, as the viewer sees them.
-    #[schema(value_type = Vec<RecordSchema>)]
-    pub(crate) entries: &'a [Record],
-    /// Present if nothing was played.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<NothingPlayedSchema>)]
-    pub(crate) nothing: Option<&'a NothingPlayed>,
 }
 
 /// Why nothing was played.
@@ -317,16 +301,4 @@ pub(crate) struct EntryPairSchema {
 pub(crate) struct MatchEvent {
     /// The current branch of the match.
     current: String,
-}
-
-/// The data of an event `entries`.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct EntriesEvent<'a> {
-    /// The number of the last entry, in the viewer's numbering.
-    pub(crate) head: u64,
-    /// The tag of the viewer's view there.
-    pub(crate) tag: &'a str,
-    /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
-    #[schema(required = true, value_type = Option<Vec<LoggedRecordSchema>>)]
-    pub(crate) entries: Option<Vec<&'a LoggedRecord>>,
 }

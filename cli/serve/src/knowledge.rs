@@ -7,16 +7,18 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::Serialize;
 use turnfold_core::{AnyState, Digest};
 use turnfold_history::{
     History, HistorySource, LogEntry, LoggedRecord, MatchStanding, Record, Revision, SeatHistory, SourceName,
     ViewedEntry, Viewer,
 };
 use turnfold_show::render::WhoseTurn;
+use utoipa::ToSchema;
 
 use crate::app::{World, lock};
 use crate::branch_cache::{Memory, MemoryShare};
-use crate::documents::EntriesEvent;
+use crate::documents::LoggedRecordSchema;
 use crate::http::json_text;
 use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem};
@@ -47,6 +49,18 @@ pub(crate) struct Delta {
     /// The event to send; `None` if nothing visible changed.
     pub(crate) event: Option<Bytes>,
     _share: MemoryShare,
+}
+
+/// The data of an event `entries`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EntriesEvent<'a> {
+    /// The number of the last entry, in the viewer's numbering.
+    head: u64,
+    /// The tag of the viewer's view there.
+    tag: &'a str,
+    /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
+    #[schema(required = true, value_type = Option<Vec<LoggedRecordSchema>>)]
+    entries: Option<Vec<&'a LoggedRecord>>,
 }
 
 impl Delta {

@@ -17,7 +17,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::documents::{EntriesEvent, MatchEvent};
+use crate::documents::MatchEvent;
+use crate::knowledge::EntriesEvent;
 use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;

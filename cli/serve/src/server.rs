@@ -2,30 +2,24 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::Request;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::signal;
 use tokio::task::JoinSet;
-use tower::ServiceExt;
 use turnfold_core::Registry;
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
 use crate::auto_host;
-use crate::connections::{Connections, LastBody, TimedWrites};
+use crate::connections::{Acceptor, Connections, connect};
 use crate::hosting;
-use crate::limits::{CLOSING_TIME, ClientAddress, HEADER_BYTES_MAX, HEADER_TIME, connections_max};
+use crate::limits::{CLOSING_TIME, connections_max};
 use crate::metrics;
 use crate::notice;
 use crate::options::{Options, Outside, Reload};
@@ -208,51 +202,6 @@ impl Hangups {
         }
         std::future::pending::<()>().await;
     }
-}
-
-#[derive(Clone)]
-struct Acceptor {
-    connections: Connections,
-    behind_proxy: bool,
-}
-
-fn connect(
-    (stream, peer): (TcpStream, SocketAddr),
-    acceptor: &Acceptor,
-    routes: Router,
-    graceful: Option<&GracefulShutdown>,
-) {
-    let Some(connection) = acceptor.connections.open() else { return };
-    // Answers are small and whole; waiting to fill packets only delays them.
-    let _ = stream.set_nodelay(true);
-    let of_requests = Arc::clone(&connection);
-    let behind_proxy = acceptor.behind_proxy;
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        let routes = routes.clone();
-        let work = of_requests.work();
-        let forwarded = behind_proxy.then(|| ClientAddress::of_forwarded(request.headers()));
-        request.extensions_mut().insert(forwarded.unwrap_or_else(|| ClientAddress::of_peer(peer.ip())));
-        async move {
-            let response = routes.oneshot(request).await;
-            response.map(|response| response.map(|body| LastBody { body, _work: work }))
-        }
-    });
-    // SV-4: `axum::serve` sets no limits on headers.
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES_MAX);
-    let served = http.serve_connection(TokioIo::new(TimedWrites::new(stream)), service);
-    let served: Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>> = match graceful {
-        Some(graceful) => Box::pin(graceful.watch(served)),
-        None => Box::pin(served),
-    };
-    tokio::spawn(async move {
-        tokio::select! {
-            served = served => {
-                served.unwrap_or_else(|error| tracing::debug!(%error, "a connection failed"));
-            }
-            () = connection.ended() => tracing::debug!("closed an idle connection to make room for another"),
-        }
-    });
 }
 
 async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {

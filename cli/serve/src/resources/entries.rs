@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use turnfold_core::Seat;
-use turnfold_history::Revision;
 use turnfold_history::session::ScriptCommand;
-use turnfold_show::render;
+use turnfold_history::{Record, Revision};
+use turnfold_show::render::{self, NothingPlayed};
 use turnfold_store::IdempotencyKey;
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,7 +18,7 @@ use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
 use crate::app::{App, to_end};
 use crate::append::{AnsweredAppend, AppendRequest, AppendedKind, COMMANDS_MAX};
 use crate::auth::{Access, Bearer};
-use crate::documents::{Appended, EntryList};
+use crate::documents::{self, EntryList};
 use crate::http::{
     AnswerForm, List, Tags, ValidQuery, given, json, json_body, link_next, list_limit, name, tag_value, text,
 };
@@ -106,6 +106,20 @@ pub(crate) struct Expected {
     /// Append only if this is the last entry; only for the host
     #[param(minimum = 0)]
     expect: Option<u64>,
+}
+
+/// What was appended.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Appended<'a> {
+    /// The number of the last entry, in the viewer's numbering.
+    head: u64,
+    /// The entries, as the viewer sees them.
+    #[schema(value_type = Vec<documents::RecordSchema>)]
+    entries: &'a [Record],
+    /// Present if nothing was played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<documents::NothingPlayedSchema>)]
+    nothing: Option<&'a NothingPlayed>,
 }
 
 /// Append commands
