@@ -96,7 +96,7 @@ impl Image {
         let (segments, without_pack) = read_segments(journal, &salt, &heads)?;
         let packed = segments.last().map_or_else(|| Point::start(&salt), |last| last.end);
         let current = usize::from(heads[1].turn() >= heads[0].turn());
-        let Some(last) = heads.get(current).and_then(|head| head.frames.last()) else {
+        let Some(last) = last_frame(&heads, current) else {
             return Err(damaged("no head has a sound beginning"));
         };
         let mut image = Self {
@@ -160,7 +160,7 @@ impl Image {
                 is_other |= found.number == end.number && found != end;
             }
         }
-        if let Some(last) = self.heads.get(self.current).and_then(|head| head.frames.last())
+        if let Some(last) = last_frame(&self.heads, self.current)
             && last.kind != Kind::Commit
             && last.before.number == self.end.number
         {
@@ -228,6 +228,10 @@ impl Image {
         }
         Ok(())
     }
+}
+
+fn last_frame(heads: &[JournalHead; 2], current: usize) -> Option<&JournalFrame> {
+    heads.get(current)?.frames.last()
 }
 
 fn unreadable(number: u64, segment: &Segment) -> BackendError {

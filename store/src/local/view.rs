@@ -1,6 +1,6 @@
 //! A view: the records of a store in memory, replayed from its journal. It keeps only the places of entries (ST-16).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -157,86 +157,79 @@ impl MemoryRecords {
         Ok(body)
     }
 
-    fn entries<T>(
-        &self,
-        branch: u64,
-        first: Seq,
-        at: CommitPlace,
-        use_them: impl FnOnce(PageBody<'_>) -> T,
-    ) -> Result<T, BackendError> {
-        let body = self.body_at(at)?;
-        for op in commit::read_ops(&body) {
-            if let Ok(Op::Append { branch: found, link, entries }) = op
-                && found == branch
-                && let Some(entry) = entries.first()
-                && EntryBytes::read(entry).is_some_and(|entry| entry.seq == first)
-            {
-                return Ok(use_them(PageBody { version: VERSION, link, records: entries }));
-            }
-        }
-        Err(damaged("a commit is not what it was"))
-    }
-
     fn page(&self, branch: u64, first: Seq, at: CommitPlace) -> Result<StoredRecord, BackendError> {
-        let body = self.entries(branch, first, at, |page| encode(&page))?;
-        Ok(with_check(key::of_page(branch, first), body))
+        let body = self.body_at(at)?;
+        let page = appended(&body, branch, first)?;
+        Ok(with_check(key::of_page(branch, first), encode(&page)))
     }
 
     fn keys(&self, branch: u64) -> Result<BTreeMap<Vec<u8>, IdempotencyRecord>, BackendError> {
         let mut keys: BTreeMap<Vec<u8>, IdempotencyRecord> = BTreeMap::new();
         let prefix = key::idempotency_of(branch).start;
         for (first, at) in self.pages.get(&branch).into_iter().flatten() {
-            self.entries(branch, *first, *at, |page| {
-                for entry in page.records {
-                    let Some(EntryBytes { seq, idempotency_key: Some(key), .. }) = EntryBytes::read(entry)
-                    else {
-                        continue;
-                    };
-                    let key = [prefix.as_slice(), key.as_bytes()].concat();
-                    keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
-                }
-            })?;
+            let body = self.body_at(*at)?;
+            for entry in appended(&body, branch, *first)?.records {
+                let Some(EntryBytes { seq, idempotency_key: Some(key), .. }) = EntryBytes::read(entry) else {
+                    continue;
+                };
+                let key = [prefix.as_slice(), key.as_bytes()].concat();
+                keys.entry(key).or_insert(IdempotencyRecord { first: seq, last: seq }).last = seq;
+            }
         }
         Ok(keys)
     }
 
-    /// Returns records of the table `k` or `p` in a range, at most `limit`. Both tables are derived from the entries.
-    fn scan_entries(
-        &self,
-        table: u8,
-        range: &Range<Vec<u8>>,
-        limit: usize,
-    ) -> Result<Vec<StoredRecord>, BackendError> {
-        let mut found = Vec::new();
+    /// Returns the branches that may have records in a range of the table `k` or `p`, and some behind it.
+    fn branches_from(&self, range: &Range<Vec<u8>>) -> btree_map::Range<'_, u64, Vec<(Seq, CommitPlace)>> {
         // The range may begin with a part of a key, so the id is padded with zeros.
         let id = key::id_of(&[&range.start[..], &[0; 8]].concat()).unwrap_or(0);
-        for (branch, places) in self.pages.range(id..) {
-            let all = if table == b'k' { key::idempotency_of(*branch) } else { key::pages_of(*branch) };
-            if all.start >= range.end {
-                break;
-            }
-            if table == b'k' {
-                for (key, entries) in self.keys(*branch)? {
-                    if range.contains(&key) {
-                        found.push(with_check(key, encode(&entries)));
-                    }
+        self.pages.range(id..)
+    }
+
+    /// Returns the first pages in a range, at most `limit`. Each has the entries of one operation.
+    fn pages_in(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        let mut found = Vec::new();
+        for (branch, places) in self.branches_from(range) {
+            let start = places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
+            for (first, at) in places.iter().skip(start) {
+                if found.len() == limit || key::of_page(*branch, *first) >= range.end {
+                    return Ok(found);
                 }
-            } else {
-                let start = places.partition_point(|(first, _)| key::of_page(*branch, *first) < range.start);
-                for (first, at) in places.iter().skip(start) {
-                    if found.len() >= limit || key::of_page(*branch, *first) >= range.end {
-                        break;
-                    }
-                    found.push(self.page(*branch, *first, *at)?);
-                }
-            }
-            if found.len() >= limit {
-                break;
+                found.push(self.page(*branch, *first, *at)?);
             }
         }
-        found.truncate(limit);
         Ok(found)
     }
+
+    /// Returns the first idempotency keys in a range, at most `limit`. They are derived from the entries.
+    fn keys_in(&self, range: &Range<Vec<u8>>, limit: usize) -> Result<Vec<StoredRecord>, BackendError> {
+        let mut found = Vec::new();
+        for (branch, _) in self.branches_from(range) {
+            if found.len() == limit || key::idempotency_of(*branch).start >= range.end {
+                break;
+            }
+            for (key, entries) in self.keys(*branch)? {
+                if found.len() < limit && range.contains(&key) {
+                    found.push(with_check(key, encode(&entries)));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Finds the operation of a commit that appends the entry `first` and later ones to a branch.
+fn appended(body: &[u8], branch: u64, first: Seq) -> Result<PageBody<'_>, BackendError> {
+    for op in commit::read_ops(body) {
+        if let Ok(Op::Append { branch: found, link, entries }) = op
+            && found == branch
+            && let Some(entry) = entries.first()
+            && EntryBytes::read(entry).is_some_and(|entry| entry.seq == first)
+        {
+            return Ok(PageBody { version: VERSION, link, records: entries });
+        }
+    }
+    Err(damaged("a commit is not what it was"))
 }
 
 fn read_part(file: &File, at: u64, count: usize) -> Result<Vec<u8>, BackendError> {
@@ -302,7 +295,8 @@ impl Backend for MemoryRecords {
             }
             let range = start..end;
             match table {
-                b'k' | b'p' => found.extend(self.scan_entries(table, &range, left)?),
+                b'k' => found.extend(self.keys_in(&range, left)?),
+                b'p' => found.extend(self.pages_in(&range, left)?),
                 b's' if !range.contains(&key::STORE.to_vec()) => {}
                 b's' => found.push(with_check(key::STORE.to_vec(), encode(&self.store))),
                 _ => {
