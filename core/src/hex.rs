@@ -81,11 +81,15 @@ impl FromStr for Direction {
     type Err = Malformed;
 
     fn from_str(text: &str) -> Result<Self, Malformed> {
-        let index = number::<u8>(text);
         for direction in Self::ALL {
-            if direction.name() == text || index == Ok(direction.index()) {
+            if direction.name() == text {
                 return Ok(direction);
             }
+        }
+        if let Ok(index) = number::<usize>(text)
+            && let Some(direction) = Self::ALL.get(index)
+        {
+            return Ok(*direction);
         }
         Err(Malformed::expected("a direction `n`, `ne`, `se`, `s`, `sw`, `nw` or 0 to 5", text))
     }

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Missed, check_commands};
+use super::desk::{self, Missed, check_commands};
 use super::{Rules, Secrets, SetupError};
 use crate::admission::Issuer;
 use crate::declare::{arguments, commands, effects, reasons};
@@ -71,7 +71,7 @@ pub struct Setup {
     /// The players, 1..=16.
     pub seats: u8,
     /// The hours of each turn, at most 8760; 0 for turns without a deadline.
-    #[serde(default = "default_hours")]
+    #[serde(default = "desk::default_hours")]
     pub hours: u16,
     /// What happens to a seat that missed a deadline.
     #[serde(default)]
@@ -83,23 +83,11 @@ pub struct Setup {
     #[serde(default)]
     pub between: Vec<String>,
     /// The misses in a row after which the match no longer waits for a seat; 0 for never.
-    #[serde(default = "default_patience")]
+    #[serde(default = "desk::default_patience")]
     pub patience: u32,
     /// The days that each seat may be absent in all, at most 366.
-    #[serde(default = "default_absences")]
+    #[serde(default = "desk::default_absences")]
     pub absences: u16,
-}
-
-const fn default_hours() -> u16 {
-    72
-}
-
-const fn default_patience() -> u32 {
-    3
-}
-
-const fn default_absences() -> u16 {
-    14
 }
 
 /// The state of an accord.

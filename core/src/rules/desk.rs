@@ -43,8 +43,8 @@ pub use command::{AskedSeats, Command, Grounds, PlayCount, RefusalCode};
 pub use effect::Effect;
 pub use judge::Plan;
 pub use reason::{Reason, Rejection};
-pub(crate) use setup::commands as check_commands;
 pub use setup::{Setup, offset_minutes};
+pub(crate) use setup::{commands as check_commands, default_absences, default_hours, default_patience};
 pub use state::{Missed, Secret, State};
 pub use view::{OfferView, SeatView, StandView, View};
 

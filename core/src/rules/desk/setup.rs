@@ -105,7 +105,7 @@ const fn default_seats() -> u8 {
     2
 }
 
-const fn default_hours() -> u16 {
+pub(crate) const fn default_hours() -> u16 {
     72
 }
 
@@ -113,7 +113,7 @@ const fn default_hurry() -> bool {
     true
 }
 
-const fn default_absences() -> u16 {
+pub(crate) const fn default_absences() -> u16 {
     14
 }
 
@@ -121,7 +121,7 @@ const fn default_press() -> bool {
     true
 }
 
-const fn default_patience() -> u32 {
+pub(crate) const fn default_patience() -> u32 {
     3
 }
 
