@@ -138,7 +138,8 @@ impl Workspace {
         }
         let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, self)?;
         match viewer.ask(state.as_ref(), question) {
-            Ok(answer) => Ok(Answer::of(format, &answer.json, || vec![render::answer(&answer)])?),
+            Ok(answer) if format == Format::Json => Ok(Answer::json(&answer.json)?),
+            Ok(answer) => Ok(Answer::Lines(vec![render::answer(&answer)])),
             Err(error) => Err(Failure::usage(error.to_string())),
         }
     }

@@ -97,14 +97,6 @@ impl Answer {
         Ok(Self::Document(json_line(value)? + "\n"))
     }
 
-    pub(crate) fn of(
-        format: Format,
-        value: &(impl Serialize + ?Sized),
-        lines: impl FnOnce() -> Vec<Line>,
-    ) -> io::Result<Self> {
-        if format == Format::Json { Self::json(value) } else { Ok(Self::Lines(lines())) }
-    }
-
     /// Returns a list: lines that may depend on each other, or a line of JSON for each item.
     pub(crate) fn list<T: Serialize>(
         format: Format,
