@@ -45,6 +45,7 @@ impl StoreAddress {
                     Err(error) => Err(error.to_string()),
                 }
             }
+
             #[cfg(not(feature = "postgres"))]
             Some(text) if is_database(text) => Err(left_out("postgres")),
             Some(text) if is_url(text) => SafeOrigin::read(text).map(Self::Service),

@@ -109,6 +109,7 @@ impl Stop {
             signal_hook::flag::register(signal_hook::consts::SIGTSTP, Arc::clone(&wanted))?;
             Ok(Self { wanted })
         }
+
         #[cfg(not(unix))]
         Ok(Self {})
     }

@@ -26,6 +26,7 @@ play: stand
 "
     };
 }
+
 pub(crate) use vector;
 
 const VECTOR: &str = vector!();

@@ -177,10 +177,10 @@ pub enum ReplayError {
         viewer: Viewer,
     },
     /// A replay file for one seat, but another viewer asks for it.
-    #[error("expected what `{viewer}` may know, found what `{of}` may know")]
+    #[error("expected what `{viewer}` may know, found what `{reader}` may know")]
     NotOfSeat {
         /// The viewer for whom the file was written.
-        of: Viewer,
+        reader: Viewer,
         /// Who asks.
         viewer: Viewer,
     },

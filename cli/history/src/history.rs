@@ -86,9 +86,9 @@ impl History {
         match name {
             SourceName::Revision(_) => {
                 let history = Self::load_also_seen(name, sources)?;
-                let of = Viewer::HOST.narrowed(history.view)?;
-                if !of.sees_all() {
-                    return Err(ReplayError::NotOfSeat { of, viewer: Viewer::HOST });
+                let reader = Viewer::HOST.narrowed(history.view)?;
+                if !reader.sees_all() {
+                    return Err(ReplayError::NotOfSeat { reader, viewer: Viewer::HOST });
                 }
                 Ok(history)
             }

@@ -63,7 +63,7 @@ impl Viewer {
         if self.sees_all() || self.0 == perspective {
             return Ok(Self(perspective));
         }
-        Err(ReplayError::NotOfSeat { of: Self(perspective), viewer: self })
+        Err(ReplayError::NotOfSeat { reader: Self(perspective), viewer: self })
     }
 
     /// Returns the viewer of a seat.

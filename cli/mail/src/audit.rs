@@ -109,17 +109,18 @@ impl<'a> MailAudit<'a> {
         found
     }
 
-    fn end_before(&mut self, of: usize) {
+    fn end_before(&mut self, match_index: usize) {
         let Self { finder, registry, pairings, collected, rows, on_roll, .. } = self;
-        let (done, waiting) = std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < of);
+        let (done, waiting) =
+            std::mem::take(pairings).into_iter().partition(|pairing| pairing.last() < match_index);
         *pairings = waiting;
         for pairing in &done {
             if let (Some(game), Some(desk)) = (collected.get(&pairing.game), collected.get(&pairing.desk)) {
                 AuditedPair { finder, registry, pairing, game, desk }.judge(rows, on_roll);
             }
         }
-        collected.retain(|of, _| {
-            pairings.iter().any(|pairing| pairing.has(*of)) || !done.iter().any(|done| done.has(*of))
+        collected.retain(|index, _| {
+            pairings.iter().any(|pairing| pairing.has(*index)) || !done.iter().any(|done| done.has(*index))
         });
     }
 }

@@ -40,6 +40,7 @@ pub fn load(file: &[u8]) -> Result<Arc<dyn AnyRules>, LoadError> {
         let referee = referee.map_err(|stop| LoadError::NoModule(stop.to_string()))?;
         Ok(Arc::new(RefereeRules::new(referee)))
     }
+
     #[cfg(not(feature = "interpreter"))]
     {
         let _ = file;

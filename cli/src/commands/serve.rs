@@ -182,6 +182,7 @@ fn allow_many_connections() -> u64 {
         }
         getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
     }
+
     #[cfg(not(unix))]
     u64::MAX
 }

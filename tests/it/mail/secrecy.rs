@@ -76,6 +76,7 @@ fn shown(post: &Post) -> Vec<(String, String)> {
         shown.extend([diff.clone() + " --as p2", diff + " --as p2 --format json"]);
         shown.extend(["show", "log", "legal"].map(|verb| format!("{verb} {name} --as p2 --format json")));
     }
+
     #[allow(unused_mut, reason = "without the service nothing is added")]
     let mut shown: Vec<_> =
         shown.into_iter().map(|line| (line.clone(), text_of(&sandbox.run(&line)))).collect();

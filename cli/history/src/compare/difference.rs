@@ -30,12 +30,14 @@ impl fmt::Display for Difference {
         write!(out, "{} {} → {}", printable(path), printable(&old), printable(&new))
     }
 }
+
 pub(super) fn side_text(value: Option<&Value>) -> String {
     match value {
         Some(value) => value.to_string(),
         None => "(none)".into(),
     }
 }
+
 /// Returns a seat's view of a state.
 pub(crate) fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
     state.view_at(seat.into(), "").unwrap_or_default()

@@ -64,10 +64,10 @@ fn section(heading: &str, bars: Vec<Bar>, blocks: &mut Vec<Block>) {
     }
 }
 
-fn bar(label: &str, value: u64, of: u64, tint: Tint) -> Bar {
-    let percent = (value * 200 + of).checked_div(2 * of).unwrap_or_default();
+fn bar(label: &str, value: u64, whole: u64, tint: Tint) -> Bar {
+    let percent = (value * 200 + whole).checked_div(2 * whole).unwrap_or_default();
     let chips = vec![chip(format!("{percent} %"))];
-    Bar { label: TextLine::plain(label), value, of, tint, chips, target: String::new() }
+    Bar { label: TextLine::plain(label), value, of: whole, tint, chips, target: String::new() }
 }
 
 fn chip(text: String) -> Chip {
@@ -77,14 +77,15 @@ fn chip(text: String) -> Chip {
 fn total(found: &[Frequency]) -> u64 {
     found.iter().map(|found| found.count).sum()
 }
-fn frequency_bars(found: &[Frequency], of: u64, tint: Tint) -> Vec<Bar> {
+
+fn frequency_bars(found: &[Frequency], whole: u64, tint: Tint) -> Vec<Bar> {
     let (shown, rest) = found.split_at(found.len().min(ROWS_MAX));
     let mut bars = Vec::new();
     for found in shown {
-        bars.push(bar(&found.name, found.count, of, tint));
+        bars.push(bar(&found.name, found.count, whole, tint));
     }
     if !rest.is_empty() {
-        bars.push(bar(&format!("{} others", rest.len()), total(rest), of, Tint::Faint));
+        bars.push(bar(&format!("{} others", rest.len()), total(rest), whole, Tint::Faint));
     }
     bars
 }

@@ -167,6 +167,7 @@ mod tests {
         }
         assert!(changes > 1_000, "{changes} changes");
     }
+
     #[test]
     fn a_path_is_a_field_and_a_comparison_a_condition() {
         for (text, is_condition) in [

@@ -38,8 +38,8 @@ impl Pairing {
         self.game.max(self.desk)
     }
 
-    pub(super) const fn has(&self, of: usize) -> bool {
-        self.game == of || self.desk == of
+    pub(super) const fn has(&self, match_index: usize) -> bool {
+        self.game == match_index || self.desk == match_index
     }
 }
 

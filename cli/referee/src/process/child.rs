@@ -210,6 +210,7 @@ impl Running {
         if let Some(folder) = &launch.folder {
             command.current_dir(folder);
         }
+
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = match command.spawn() {

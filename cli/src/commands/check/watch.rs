@@ -285,6 +285,7 @@ fn end(child: &mut Child) {
             let _ = kill_process(pid, Signal::INT);
         }
     }
+
     #[cfg(not(unix))]
     let _ = child.kill();
 }
