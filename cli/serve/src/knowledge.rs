@@ -20,6 +20,7 @@ use crate::app::{World, lock};
 use crate::branch_cache::{Memory, MemoryShare};
 use crate::documents::LoggedRecordSchema;
 use crate::http::json_text;
+use crate::limits::SHORT_LOG;
 use crate::open_branch::{CachedView, OpenBranch};
 use crate::problem::{ApiResult, Problem};
 
@@ -36,213 +37,6 @@ const BEHIND_MAX: u64 = 256;
 /// The most heads that are noted for a viewer, and the memory of each.
 const NOTED_MAX: usize = 2048;
 const NOTED_BYTES: u64 = 96;
-
-pub(crate) struct Delta {
-    /// The later head, in the log's numbering.
-    pub(crate) to: u64,
-    /// The later head, in the viewer's numbering.
-    pub(crate) head: u64,
-    /// The tag of what the viewer sees there.
-    pub(crate) tag: String,
-    /// The records of the entries after the earlier head, at most the last ones.
-    pub(crate) records: Vec<Record>,
-    /// The event to send; `None` if nothing visible changed.
-    pub(crate) event: Option<Bytes>,
-    _share: MemoryShare,
-}
-
-/// The data of an event `entries`.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct EntriesEvent<'a> {
-    /// The number of the last entry, in the viewer's numbering.
-    head: u64,
-    /// The tag of the viewer's view there.
-    tag: &'a str,
-    /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
-    #[schema(required = true, value_type = Option<Vec<LoggedRecordSchema>>)]
-    entries: Option<Vec<&'a LoggedRecord>>,
-}
-
-impl Delta {
-    /// The heads are in the log's numbering, and `id` is the id of the later one.
-    pub(crate) fn between(
-        (from, earlier): (u64, &Known),
-        (to, now): (u64, &Known),
-        tag: String,
-        id: &EventId,
-        memory: &Memory,
-    ) -> Self {
-        let head = id.head;
-        let news = LoggedRecord::news_since(&earlier.records, &now.records);
-        // Only appends need these records. They return their own entries, which are the last ones.
-        let passed = now.history.known_within(from.max(to.saturating_sub(RECORDS_MAX as u64)));
-        let mut records = Vec::new();
-        for logged in &news {
-            if logged.record.seq > Some(passed) {
-                records.push(logged.record.clone());
-            }
-        }
-        // SV-18: a client that misses more records than an event may have reads the log again.
-        let event: Option<Bytes> = (!news.is_empty()).then(|| {
-            let entries = if news.len() <= RECORDS_MAX { Some(news) } else { None };
-            let data = json_text(&EntriesEvent { head, tag: &tag, entries });
-            format!("id: {id}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
-        });
-        let text = event.as_ref().map_or(0, Bytes::len) as u64;
-        let count = records.len() as u64;
-        let bytes = text + (count * RECORD_BYTES).max(text.min(count << 16) * RECORD_TIMES);
-        Self { to, head, tag, records, event, _share: memory.share(bytes) }
-    }
-}
-
-/// How far a viewer's history is settled. Settled entries are never folded again.
-pub(crate) struct Cursor {
-    /// The head at which all settled entries were wholly shown. At an earlier head some of them may have been concealed,
-    /// so the cursor does not serve a client that knows only that head.
-    at: u64,
-    viewer: Viewer,
-    /// The history without entries.
-    start: History,
-    /// The last settled entry. Its number is the same in the log and in the viewer's numbering.
-    pub(crate) settled: u64,
-    /// The state after the settled entries.
-    state: Box<dyn AnyState>,
-    /// The digest of the times of the settled entries; only for a player.
-    times: Digest,
-    _share: MemoryShare,
-}
-
-pub(crate) struct Known {
-    /// The history, for its numbers alone: only the entries after the settled ones are in it.
-    pub(crate) history: SeatHistory,
-    /// The records of the known entries after those that were settled before, if they were asked for.
-    pub(crate) records: Vec<LoggedRecord>,
-    /// The digest of the times of all entries that the viewer knows of.
-    pub(crate) times: Digest,
-}
-
-impl Cursor {
-    /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
-    pub(crate) fn see(&self, entries: &[LogEntry], with_records: bool) -> ApiResult<Known> {
-        let history = History { entries: entries.to_vec(), ..self.start.until(0) };
-        let source = HistorySource::of_end(history, self.settled);
-        let mut records = Vec::new();
-        let mut times = self.times;
-        let observe = &mut |seen: &mut ViewedEntry<'_>| {
-            times = with_time(times, seen.recorded_at_ms());
-            if with_records {
-                records.push(seen.logged_record());
-            }
-        };
-        let history = SeatHistory::after(self.viewer, source, self.settled, &*self.state, observe)?;
-        Ok(Known { history, records, times })
-    }
-
-    /// Returns the cursor for clients that know head `at`, after it has settled those of `entries` that are wholly shown
-    /// there. They are what `known` was made of.
-    pub(crate) fn settle(
-        &self,
-        at: u64,
-        known: &SeatHistory,
-        entries: &[LogEntry],
-        share: MemoryShare,
-    ) -> ApiResult<Self> {
-        let settled = known.settled();
-        let mut state = self.state.fork();
-        known.advance(state.as_mut(), self.settled, settled)?;
-        let mut times = self.times;
-        for entry in entries {
-            if entry.seq <= settled {
-                times = with_time(times, entry.recorded_at_ms);
-            }
-        }
-        Ok(Self { at, viewer: self.viewer, start: self.start.until(0), settled, state, times, _share: share })
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resumed {
-    /// Behind this head, in the log's numbering. Everything that was revealed later is sent, perhaps some of it once
-    /// more.
-    Behind(u64),
-    /// The viewer does not see that many entries yet.
-    NotYet,
-    /// The client knows another history.
-    Other,
-    /// To find out, the entries up to this head have to be folded and noted.
-    Folds(u64),
-}
-
-pub(crate) type Viewers = BTreeMap<Viewer, Knowledge>;
-
-/// What a viewer knows: a cursor for clients that follow closely, one for clients that lag or reconnect, and the ids of
-/// heads.
-#[derive(Default)]
-pub(crate) struct Knowledge {
-    ahead: Option<Cursor>,
-    behind: Option<Cursor>,
-    pub(crate) noted: NotedHeads,
-}
-
-impl Knowledge {
-    /// Returns the latest cursor that serves a client with this head.
-    pub(crate) fn nearest(&self, head: u64) -> Option<&Cursor> {
-        let both = [&self.ahead, &self.behind].into_iter().flatten();
-        both.filter(|cursor| cursor.at <= head).max_by_key(|cursor| cursor.at)
-    }
-
-    pub(crate) fn keep(&mut self, new: Cursor) {
-        let serves = |old: &Cursor| old.at <= new.at && new.settled - old.settled <= BEHIND_MAX;
-        if self.ahead.as_ref().is_none_or(|ahead| ahead.at <= new.at) {
-            self.ahead = Some(new);
-        } else if !self.behind.as_ref().is_some_and(serves) {
-            self.behind = Some(new);
-        }
-    }
-}
-
-/// Heads of the log, each with the id of the history that a viewer knows there. Entries that are shown stay shown, so the
-/// viewer's head only grows.
-#[derive(Default)]
-pub(crate) struct NotedHeads(BTreeMap<u64, (EventId, MemoryShare)>);
-
-impl NotedHeads {
-    pub(crate) fn note(&mut self, head: u64, id: EventId, memory: &Memory) {
-        self.0.insert(head, (id, memory.share(NOTED_BYTES)));
-        if self.0.len() > NOTED_MAX {
-            // The earliest goes, because a client that reconnects was connected lately.
-            self.0.pop_first();
-        }
-    }
-
-    /// Returns where a client resumes that knows at least one entry. `head` is that of the log.
-    pub(crate) fn resumed(&self, id: &EventId, head: u64) -> Resumed {
-        let seen = id.head;
-        // SV-19: find the first head at which the viewer sees as many entries as the client that reconnects.
-        let mut below = 0;
-        let mut reached = None;
-        for (at, (known, _)) in self.0.range(..=head) {
-            if known.head >= seen {
-                reached = Some((*at, known));
-                break;
-            }
-            below = *at;
-        }
-        let Some((first, known)) = reached else {
-            return if below == head { Resumed::NotYet } else { Resumed::Folds(head) };
-        };
-        let low = below.max(seen - 1);
-        if low + 1 < first {
-            // Most histories conceal nothing, so try the head that equals the number first.
-            return Resumed::Folds(if low > below { seen } else { low.midpoint(first) });
-        }
-        if id.mark.is_some() && id != known {
-            return Resumed::Other;
-        }
-        // One entry may reveal several at once. A client that states only some of them is sent all of them.
-        Resumed::Behind(if known.head == seen { first } else { first - 1 })
-    }
-}
 
 /// How many wholly shown entries may follow the settled ones before they are settled, too.
 const UNSETTLED_MAX: u64 = 256;
@@ -327,6 +121,18 @@ impl Looking<'_> {
         if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.entries()?.head()) }
     }
 
+    /// Returns `true` if the delta after a head can be computed without folding a long log.
+    pub(crate) fn is_near(self, from: u64) -> bool {
+        let mut settled = 0;
+        if let Ok(viewers) = self.branch.viewers().try_lock()
+            && let Some(knowledge) = viewers.get(&self.viewer)
+            && let Some(cursor) = knowledge.nearest(from)
+        {
+            settled = cursor.settled;
+        }
+        self.branch.known_head().saturating_sub(settled) <= SHORT_LOG
+    }
+
     pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {
         let Self { branch, world, viewer } = self;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
@@ -345,13 +151,13 @@ impl Looking<'_> {
             let earlier = cursor.see(sent, true)?;
             let now = cursor.see(&entries, true)?;
             // Settle only what was wholly shown at the earlier head, because the cursor serves clients with that head.
-            let cursor = cursor.settle(from, &earlier.history, sent, branch.share_of_state())?;
+            let cursor = cursor.settle(&earlier, sent, branch.share_of_state())?;
             knowledge.keep(cursor);
             if !viewer.sees_all() {
-                self.note(knowledge, from, &earlier)?;
+                self.note(knowledge, &earlier)?;
             }
-            let id = self.note(knowledge, to, &now)?;
-            let delta = Delta::between((from, &earlier), (to, &now), shown.tag, &id, &branch.memory);
+            let id = self.note(knowledge, &now)?;
+            let delta = Delta::between(&earlier, &now, shown.tag, &id, &branch.memory);
             let delta = Arc::new(delta);
             branch.keep_delta(viewer, from, &delta);
             Ok(delta)
@@ -364,7 +170,7 @@ impl Looking<'_> {
         }
         self.folded(|knowledge| {
             let known = self.known(knowledge, at)?;
-            self.note(knowledge, at, &known)
+            self.note(knowledge, &known)
         })
     }
 
@@ -383,7 +189,7 @@ impl Looking<'_> {
                 match knowledge.noted.resumed(id, head) {
                     Resumed::Folds(at) if may_fold => {
                         let known = self.known(knowledge, at)?;
-                        self.note(knowledge, at, &known)?;
+                        self.note(knowledge, &known)?;
                     }
                     resumed => return Ok(resumed),
                 }
@@ -412,7 +218,7 @@ impl Looking<'_> {
             if !viewer.sees_all() {
                 let entries = branch.entries(world, 0, head)?;
                 let known = cursor.see(&entries, false)?;
-                cursor = cursor.settle(head, &known.history, &entries, branch.share_of_state())?;
+                cursor = cursor.settle(&known, &entries, branch.share_of_state())?;
             }
             knowledge.keep(cursor);
         }
@@ -424,15 +230,15 @@ impl Looking<'_> {
         let entries = self.branch.entries(self.world, cursor.settled, at)?;
         let known = cursor.see(&entries, false)?;
         if known.history.settled() > cursor.settled + UNSETTLED_MAX {
-            let cursor = cursor.settle(at, &known.history, &entries, self.branch.share_of_state())?;
+            let cursor = cursor.settle(&known, &entries, self.branch.share_of_state())?;
             knowledge.keep(cursor);
         }
         Ok(known)
     }
 
-    fn note(self, knowledge: &mut Knowledge, at: u64, known: &Known) -> ApiResult<EventId> {
-        let id = EventId { head: known.history.head(), mark: Some(self.mark(at, known.times)?) };
-        knowledge.noted.note(at, id.clone(), &self.branch.memory);
+    fn note(self, knowledge: &mut Knowledge, known: &Known) -> ApiResult<EventId> {
+        let id = EventId { head: known.history.head(), mark: Some(self.mark(known.at, known.times)?) };
+        knowledge.noted.note(known.at, id.clone(), &self.branch.memory);
         Ok(id)
     }
 
@@ -444,6 +250,214 @@ impl Looking<'_> {
         let Revision { match_name, branch, .. } = &self.branch.revision;
         let links = self.world.store.links(match_name, branch, at..=at)?;
         Ok(mark_of(self.viewer, &match_id, links.last().ok_or_else(Problem::internal)?))
+    }
+}
+
+pub(crate) struct Delta {
+    /// The later head, in the log's numbering.
+    pub(crate) to: u64,
+    /// The later head, in the viewer's numbering.
+    pub(crate) head: u64,
+    /// The tag of what the viewer sees there.
+    pub(crate) tag: String,
+    /// The records of the entries after the earlier head, at most the last ones.
+    pub(crate) records: Vec<Record>,
+    /// The event to send; `None` if nothing visible changed.
+    pub(crate) event: Option<Bytes>,
+    _share: MemoryShare,
+}
+
+/// The data of an event `entries`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EntriesEvent<'a> {
+    /// The number of the last entry, in the viewer's numbering.
+    head: u64,
+    /// The tag of the viewer's view there.
+    tag: &'a str,
+    /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
+    #[schema(required = true, value_type = Option<Vec<LoggedRecordSchema>>)]
+    entries: Option<Vec<&'a LoggedRecord>>,
+}
+
+impl Delta {
+    /// `id` is the id of the later head.
+    fn between(earlier: &Known, now: &Known, tag: String, id: &EventId, memory: &Memory) -> Self {
+        let to = now.at;
+        let head = id.head;
+        let news = LoggedRecord::news_since(&earlier.records, &now.records);
+        // Only appends need these records. They return their own entries, which are the last ones.
+        let passed = now.history.known_within(earlier.at.max(to.saturating_sub(RECORDS_MAX as u64)));
+        let mut records = Vec::new();
+        for logged in &news {
+            if logged.record.seq > Some(passed) {
+                records.push(logged.record.clone());
+            }
+        }
+        // SV-18: a client that misses more records than an event may have reads the log again.
+        let event: Option<Bytes> = (!news.is_empty()).then(|| {
+            let entries = if news.len() <= RECORDS_MAX { Some(news) } else { None };
+            let data = json_text(&EntriesEvent { head, tag: &tag, entries });
+            format!("id: {id}\nevent: entries\ndata: {}\n\n", data.trim_end()).into()
+        });
+        let text = event.as_ref().map_or(0, Bytes::len) as u64;
+        let count = records.len() as u64;
+        let bytes = text + (count * RECORD_BYTES).max(text.min(count << 16) * RECORD_TIMES);
+        Self { to, head, tag, records, event, _share: memory.share(bytes) }
+    }
+}
+
+/// How far a viewer's history is settled. Settled entries are never folded again.
+struct Cursor {
+    /// The head at which all settled entries were wholly shown. At an earlier head some of them may have been concealed,
+    /// so the cursor does not serve a client that knows only that head.
+    at: u64,
+    viewer: Viewer,
+    /// The history without entries.
+    start: History,
+    /// The last settled entry. Its number is the same in the log and in the viewer's numbering.
+    settled: u64,
+    /// The state after the settled entries.
+    state: Box<dyn AnyState>,
+    /// The digest of the times of the settled entries; only for a player.
+    times: Digest,
+    _share: MemoryShare,
+}
+
+/// What a viewer knows at a head of the log.
+struct Known {
+    at: u64,
+    /// The history, for its numbers alone: only the entries after the settled ones are in it.
+    history: SeatHistory,
+    /// The records of the known entries after those that were settled before, if they were asked for.
+    records: Vec<LoggedRecord>,
+    /// The digest of the times of all entries that the viewer knows of.
+    times: Digest,
+}
+
+impl Cursor {
+    /// Returns what the viewer knows after the last of `entries`, which begin after the settled ones.
+    fn see(&self, entries: &[LogEntry], with_records: bool) -> ApiResult<Known> {
+        let history = History { entries: entries.to_vec(), ..self.start.until(0) };
+        let source = HistorySource::of_end(history, self.settled);
+        let mut records = Vec::new();
+        let mut times = self.times;
+        let observe = &mut |seen: &mut ViewedEntry<'_>| {
+            times = with_time(times, seen.recorded_at_ms());
+            if with_records {
+                records.push(seen.logged_record());
+            }
+        };
+        let history = SeatHistory::after(self.viewer, source, self.settled, &*self.state, observe)?;
+        let at = entries.last().map_or(self.settled, |last| last.seq);
+        Ok(Known { at, history, records, times })
+    }
+
+    /// Returns the cursor for clients that know what is known, after it has settled those of `entries` that are wholly
+    /// shown to them. `known` was made of these entries.
+    fn settle(&self, known: &Known, entries: &[LogEntry], share: MemoryShare) -> ApiResult<Self> {
+        let Known { at, history, .. } = known;
+        let settled = history.settled();
+        let mut state = self.state.fork();
+        history.advance(state.as_mut(), self.settled, settled)?;
+        let mut times = self.times;
+        for entry in entries {
+            if entry.seq <= settled {
+                times = with_time(times, entry.recorded_at_ms);
+            }
+        }
+        Ok(Self {
+            at: *at,
+            viewer: self.viewer,
+            start: self.start.until(0),
+            settled,
+            state,
+            times,
+            _share: share,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resumed {
+    /// Behind this head, in the log's numbering. Everything that was revealed later is sent, perhaps some of it once
+    /// more.
+    Behind(u64),
+    /// The viewer does not see that many entries yet.
+    NotYet,
+    /// The client knows another history.
+    Other,
+    /// To find out, the entries up to this head have to be folded and noted.
+    Folds(u64),
+}
+
+pub(crate) type Viewers = BTreeMap<Viewer, Knowledge>;
+
+/// What a viewer knows: a cursor for clients that follow closely, one for clients that lag or reconnect, and the ids of
+/// heads.
+#[derive(Default)]
+pub(crate) struct Knowledge {
+    ahead: Option<Cursor>,
+    behind: Option<Cursor>,
+    noted: NotedHeads,
+}
+
+impl Knowledge {
+    /// Returns the latest cursor that serves a client with this head.
+    fn nearest(&self, head: u64) -> Option<&Cursor> {
+        let both = [&self.ahead, &self.behind].into_iter().flatten();
+        both.filter(|cursor| cursor.at <= head).max_by_key(|cursor| cursor.at)
+    }
+
+    fn keep(&mut self, new: Cursor) {
+        let serves = |old: &Cursor| old.at <= new.at && new.settled - old.settled <= BEHIND_MAX;
+        if self.ahead.as_ref().is_none_or(|ahead| ahead.at <= new.at) {
+            self.ahead = Some(new);
+        } else if !self.behind.as_ref().is_some_and(serves) {
+            self.behind = Some(new);
+        }
+    }
+}
+
+/// Heads of the log, each with the id of the history that a viewer knows there. Entries that are shown stay shown, so the
+/// viewer's head only grows.
+#[derive(Default)]
+struct NotedHeads(BTreeMap<u64, (EventId, MemoryShare)>);
+
+impl NotedHeads {
+    fn note(&mut self, head: u64, id: EventId, memory: &Memory) {
+        self.0.insert(head, (id, memory.share(NOTED_BYTES)));
+        if self.0.len() > NOTED_MAX {
+            // The earliest goes, because a client that reconnects was connected lately.
+            self.0.pop_first();
+        }
+    }
+
+    /// Returns where a client resumes that knows at least one entry. `head` is that of the log.
+    fn resumed(&self, id: &EventId, head: u64) -> Resumed {
+        let seen = id.head;
+        // SV-19: find the first head at which the viewer sees as many entries as the client that reconnects.
+        let mut below = 0;
+        let mut reached = None;
+        for (at, (known, _)) in self.0.range(..=head) {
+            if known.head >= seen {
+                reached = Some((*at, known));
+                break;
+            }
+            below = *at;
+        }
+        let Some((first, known)) = reached else {
+            return if below == head { Resumed::NotYet } else { Resumed::Folds(head) };
+        };
+        let low = below.max(seen - 1);
+        if low + 1 < first {
+            // Most histories conceal nothing, so try the head that equals the number first.
+            return Resumed::Folds(if low > below { seen } else { low.midpoint(first) });
+        }
+        if id.mark.is_some() && id != known {
+            return Resumed::Other;
+        }
+        // One entry may reveal several at once. A client that states only some of them is sent all of them.
+        Resumed::Behind(if known.head == seen { first } else { first - 1 })
     }
 }
 
@@ -460,11 +474,11 @@ pub(crate) struct EventId {
 }
 
 /// The digest of the times at which no entries were recorded.
-pub(crate) const NO_TIMES: Digest = Digest::new([0; 32]);
+const NO_TIMES: Digest = Digest::new([0; 32]);
 
 /// Adds the next entry that a viewer knows of to a digest of the times at which entries were recorded. The digest
 /// changes when the history is replaced by another one. It does not change when more of a known entry comes to light.
-pub(crate) fn with_time(times: Digest, recorded_at_ms: Option<i64>) -> Digest {
+fn with_time(times: Digest, recorded_at_ms: Option<i64>) -> Digest {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
     hasher.update(times.as_bytes());
     hasher.update(&recorded_at_ms.unwrap_or_default().to_be_bytes());
@@ -473,7 +487,7 @@ pub(crate) fn with_time(times: Digest, recorded_at_ms: Option<i64>) -> Digest {
 
 /// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may
 /// not know the link.
-pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
+fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 event id");
     hasher.update(viewer.to_string().as_bytes());
     hasher.update(&[0]);
@@ -485,8 +499,10 @@ pub(crate) fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) ->
 
 impl fmt::Display for EventId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.head)?;
-        self.mark.iter().try_for_each(|mark| write!(out, "-{mark}"))
+        match &self.mark {
+            Some(mark) => write!(out, "{}-{mark}", self.head),
+            None => write!(out, "{}", self.head),
+        }
     }
 }
 
@@ -494,16 +510,19 @@ impl FromStr for EventId {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (head, mark) = text.split_once('-').map_or((text, None), |(head, mark)| (head, Some(mark)));
-        let is_mark = |mark: &str| {
-            mark.len() == DIGITS && mark.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        if mark.is_some_and(|mark| !is_mark(mark)) {
-            return Err(());
+        let mut head = text;
+        let mut mark = None;
+        if let Some((before, after)) = text.split_once('-') {
+            let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            if after.len() != DIGITS || !after.bytes().all(is_digit) {
+                return Err(());
+            }
+            head = before;
+            mark = Some(after.to_owned());
         }
         let head = turnfold_core::text::number(head).map_err(|_| ())?;
         i64::try_from(head).map_err(|_| ())?;
-        Ok(Self { head, mark: mark.map(Into::into) })
+        Ok(Self { head, mark })
     }
 }
 

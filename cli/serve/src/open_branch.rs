@@ -15,7 +15,7 @@ use crate::app::{World, lock};
 use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
-use crate::limits::{SHORT_LOG, WAITING_MAX};
+use crate::limits::WAITING_MAX;
 use crate::problem::{ApiResult, Problem};
 
 /// The most deltas to keep. Clients that follow closely ask for the same few.
@@ -274,18 +274,6 @@ impl OpenBranch {
 
     pub(crate) fn share_of_state(&self) -> MemoryShare {
         self.memory.share(self.kept().current.as_ref().map_or(0, |current| current.state_bytes))
-    }
-
-    /// Returns `true` if the delta of a viewer after a head can be computed without folding a long log.
-    pub(crate) fn is_near(&self, viewer: Viewer, from: u64) -> bool {
-        let viewers = self.viewers();
-        let settled = match viewers.try_lock() {
-            Ok(viewers) => {
-                viewers.get(&viewer).and_then(|known| known.nearest(from)).map_or(0, |near| near.settled)
-            }
-            Err(_) => 0,
-        };
-        self.known_head().saturating_sub(settled) <= SHORT_LOG
     }
 
     pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {

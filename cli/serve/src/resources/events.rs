@@ -292,7 +292,7 @@ impl Stream {
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
-        let place = if branch.is_near(viewer, from) {
+        let place = if branch.seen_by(app, viewer).is_near(from) {
             None
         } else {
             Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.revision.match_name)).await?)
