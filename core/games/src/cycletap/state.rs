@@ -1,10 +1,12 @@
 //! The state of a match: the units, the orders and the taps of the planning seat.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::order::{Order, PathKind, Task};
 use turnfold_core::hex::{Board, Hex};
@@ -199,7 +201,7 @@ impl State {
 }
 
 /// A unit's number in the setup, from 1: a number as bytes, as in states, and the text `u1`, `u2`, … elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnitId(pub(super) u16);
 
 impl fmt::Display for UnitId {
@@ -214,6 +216,19 @@ impl Serialize for UnitId {
             serializer.collect_str(self)
         } else {
             self.0.serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for UnitId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return u16::deserialize(deserializer).map(Self);
+        }
+        let text = String::deserialize(deserializer)?;
+        match text.strip_prefix('u').map(str::parse) {
+            Some(Ok(number)) => Ok(Self(number)),
+            _ => Err(D::Error::custom("expected a unit such as `u1`")),
         }
     }
 }
