@@ -26,6 +26,9 @@ use crate::takeback::require_not_left;
 
 pub(crate) const COMMANDS_MAX: usize = 1000;
 
+/// The most commands that are judged without a thread for it.
+const QUICK_MAX: usize = 4;
+
 pub(crate) struct AnsweredAppend {
     /// The last entry, in the viewer's numbering.
     pub(crate) head: u64,
@@ -145,10 +148,16 @@ impl AppendRequest {
         app: &Arc<App>,
         branch: &Arc<OpenBranch>,
     ) -> Result<AnsweredAppend, Stopped> {
-        let append = Arc::clone(self);
-        let judged = {
+        let mut quick = None;
+        if self.asks_no_store(app) {
+            quick = branch.quick_position(self.viewer);
+        }
+        let judged = if quick.is_some() {
+            self.judge(app, branch, quick)?
+        } else {
+            let append = Arc::clone(self);
             let branch = Arc::clone(branch);
-            app.block(move |app| append.judge(app, &branch)).await?
+            app.block(move |app| append.judge(app, &branch, None)).await?
         };
         let Storing { before, records, mut current, stored } = match judged {
             JudgedCall::Answered(appended) => return Ok(appended),
@@ -181,7 +190,20 @@ impl AppendRequest {
         Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
     }
 
-    fn judge(&self, app: &App, branch: &OpenBranch) -> ApiResult<JudgedCall> {
+    /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than
+    /// judging. A branch on which commands were judged before is not played by mail.
+    fn asks_no_store(&self, app: &App) -> bool {
+        let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
+        is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
+    }
+
+    /// Judges the commands. `quick` is the position if they are judged without a thread; then the store is not asked.
+    fn judge(
+        &self,
+        app: &App,
+        branch: &OpenBranch,
+        quick: Option<(PlayPosition, CachedView)>,
+    ) -> ApiResult<JudgedCall> {
         let call = PlayCall {
             revision: &branch.revision,
             viewer: self.viewer,
@@ -190,17 +212,29 @@ impl AppendRequest {
             expected: self.expect.as_slice(),
             key: self.key.as_ref(),
         };
-        let mut caller = Caller { append: self, app, branch, free: BTreeSet::new(), tag: String::new() };
+        let store = if quick.is_none() { Some(&app.store) } else { None };
+        let mut caller = Caller {
+            append: self,
+            app,
+            branch,
+            free: BTreeSet::new(),
+            position: quick,
+            began: Instant::now(),
+            tag: String::new(),
+        };
         // SV-12: the order is seat, key, precondition, rules, store. A command without a seat gets one from a state.
-        require_not_by_mail(app, &branch.revision)?;
+        if store.is_some() {
+            require_not_by_mail(app, &branch.revision)?;
+        }
         if self.seat.is_some() {
             require_not_left(app, branch)?;
         }
         if self.seat.is_none() {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
         }
-        let judged = call.judge(&mut caller, Some(&app.store), &app.world);
+        let judged = call.judge(&mut caller, store, &app.world);
         let tag = caller.tag;
+        let began = caller.began;
         match judged? {
             PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
             PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
@@ -219,7 +253,9 @@ impl AppendRequest {
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
             }
             PlayOutcome::Accepted(accepted) => {
-                Ok(JudgedCall::Accepted(Box::new(self.store(app, branch, accepted)?)))
+                let storing = self.store(app, branch, accepted)?;
+                branch.note_judging(began.elapsed());
+                Ok(JudgedCall::Accepted(Box::new(storing)))
             }
         }
     }
@@ -306,6 +342,10 @@ pub(crate) struct Caller<'a> {
     branch: &'a OpenBranch,
     /// The seats that were found free, so that a request asks once for each.
     free: BTreeSet<Seat>,
+    /// The position and what the viewer sees, if they are known.
+    position: Option<(PlayPosition, CachedView)>,
+    /// When the position was found.
+    began: Instant,
     /// The tag of what the viewer sees.
     pub(crate) tag: String,
 }
@@ -315,8 +355,11 @@ impl PlayCaller for Caller<'_> {
 
     fn position(&mut self) -> ApiResult<PlayPosition> {
         let viewer = self.append.viewer;
-        let (position, shown) =
-            self.branch.current(self.app, |head| (head.position.fork(), head.shown(viewer)))?;
+        let (position, shown) = match self.position.take() {
+            Some(known) => known,
+            None => self.branch.current(self.app, |head| (head.position.fork(), head.shown(viewer)))?,
+        };
+        self.began = Instant::now();
         if let Some(first) = self.append.lines.first() {
             self.may_give(first, position.state.as_ref())?;
         }

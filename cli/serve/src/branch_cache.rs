@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use lru::LruCache;
 use turnfold_history::Revision;
@@ -143,7 +144,8 @@ impl BranchCache {
     pub(crate) fn hear(&self, world: &World, names: &BranchNames) -> ApiResult<()> {
         let is_there = lock(&self.by_use).contains(names);
         if is_there {
-            self.ask(world, names)?;
+            // The branch may have become a mail match.
+            self.ask(world, names)?.note_judging(Duration::MAX);
         }
         Ok(())
     }

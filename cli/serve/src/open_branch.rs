@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
@@ -17,6 +18,9 @@ use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
 use crate::limits::WAITING_MAX;
 use crate::problem::{ApiResult, Problem};
+
+/// If judging took less time, the next commands are judged without a thread, which costs some tens of microseconds.
+const QUICK: Duration = Duration::from_micros(200);
 
 /// The most deltas to keep. Clients that follow closely ask for the same few.
 const DELTAS_MAX: usize = 256;
@@ -43,6 +47,8 @@ pub(crate) struct OpenBranch {
 #[derive(Default)]
 struct Kept {
     current: Option<HeadState>,
+    /// Whether the last commands were judged quickly.
+    is_judged_quickly: bool,
     /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
     is_left: Option<bool>,
     followers: usize,
@@ -236,6 +242,18 @@ impl OpenBranch {
         let mut kept = self.kept();
         let is_forgotten = !Arc::ptr_eq(&kept.viewers, &viewers);
         Ok(look(if is_forgotten { &mut read } else { kept.put(read) }))
+    }
+
+    pub(crate) fn note_judging(&self, time: Duration) {
+        self.kept().is_judged_quickly = time < QUICK;
+    }
+
+    /// Returns the position in memory and what a viewer sees of it, if the last commands were judged quickly there.
+    pub(crate) fn quick_position(&self, viewer: Viewer) -> Option<(PlayPosition, CachedView)> {
+        let known = self.known_head();
+        let mut kept = self.kept.try_lock().ok().filter(|kept| kept.is_judged_quickly)?;
+        let current = kept.at(known)?;
+        Some((current.position.fork(), current.shown(viewer)))
     }
 
     fn is_played_by(&self, world: &World, current: &PlayPosition) -> ApiResult<bool> {
