@@ -180,7 +180,7 @@ impl Workspace {
         output.list(&page, lines)
     }
 
-    /// Opens the store, or the client of the service, for a caller to whom its absence is one failure.
+    /// Opens the store, or the client of the service, so that a missing one is one failure and not one of each source.
     pub(crate) fn require_store(&self) -> Result<(), Failure> {
         if self.service()?.is_none() {
             self.read_store()?;

@@ -9,8 +9,7 @@ use turnfold_core::{DueRoll, Fault, FoldError, Malformed, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::history::revision::SourceName;
-use crate::input::InputError;
-use crate::input::Limits;
+use crate::input::{InputError, Limits};
 use crate::search::condition::ConditionError;
 use crate::session::script::OtherSeat;
 use crate::text::quoted_list;

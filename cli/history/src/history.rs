@@ -22,7 +22,6 @@ use crate::error::ReplayError;
 use crate::history::entry::LogEntry;
 use crate::history::revision::{FileName, Revision, SourceName};
 use crate::input::Limits;
-
 use crate::tfl::{Replay, ReplayOrigin, SeenBy};
 use crate::viewer::Viewer;
 

@@ -17,9 +17,9 @@
 //! ```
 //!
 //! A failed [`check()`] reports everything that `turnfold check` prints: the entry that differs, what the file records
-//! and what the rules compute, the rules behind the difference, and how the states differ. [`CheckReport`](golden::CheckReport) writes it as
-//! text without color and serializes it as JSON. [`turnfold_core::tutorial`] shows how to write a game and has the
-//! trait that it implements.
+//! and what the rules compute, the rules behind the difference, and how the states differ.
+//! [`CheckReport`](golden::CheckReport) writes it as text without color and serializes it as JSON.
+//! [`turnfold_core::tutorial`] shows how to write a game and has the trait that it implements.
 //!
 //! # A tour
 //!

@@ -140,13 +140,13 @@ impl Session {
     /// # Errors
     /// [`ReplayError::EndlessRolls`], [`ReplayError::Chance`] and [`ReplayError::OwnDice`].
     pub fn roll_due(&mut self, played: &mut Vec<Record>) -> Result<(), ReplayError> {
-        for _ in 0..Session::ROLLS_IN_A_ROW_MAX {
+        for _ in 0..Self::ROLLS_IN_A_ROW_MAX {
             match self.roll_once()? {
                 Some(roll) => played.push(roll),
                 None => return Ok(()),
             }
         }
-        Err(ReplayError::EndlessRolls(Session::ROLLS_IN_A_ROW_MAX))
+        Err(ReplayError::EndlessRolls(Self::ROLLS_IN_A_ROW_MAX))
     }
 
     /// Makes one roll if one is due and the session has a roller. A tie leaves the roll due.

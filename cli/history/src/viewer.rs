@@ -85,8 +85,8 @@ impl Viewer {
     /// Requires that the rules define what this viewer may see of a state.
     ///
     /// # Errors
-    /// [`ReplayError::NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording that has
-    /// secrets.
+    /// [`ReplayError::NoView`] for a referee that keeps secrets and does not offer `see` (RF-6), and for a recording
+    /// that has secrets.
     pub(crate) fn require_view(self, state: &dyn AnyState) -> Result<(), ReplayError> {
         if state.has_view(self.0) { Ok(()) } else { Err(ReplayError::NoView { viewer: self }) }
     }
@@ -221,6 +221,23 @@ impl Viewer {
         }
         ReplayError::ConcealedEntry { history: name.clone() }
     }
+
+    /// Returns `true` if a setup conceals nothing from this viewer, who may then have all of it.
+    ///
+    /// This is so if the viewer would be given the same setup, or another spelling of it. Another spelling starts the
+    /// very same state, so none of its values replaces a secret.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the rules refuse the setup.
+    pub fn may_have_setup(
+        self,
+        rules: &dyn AnyRules,
+        setup: &[u8],
+        now: &dyn AnyState,
+    ) -> Result<bool, SetupError> {
+        let seen = now.setup_seen(setup, self.0)?;
+        Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
+    }
 }
 
 impl fmt::Display for Viewer {
@@ -234,25 +251,6 @@ impl FromStr for Viewer {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.parse().map(Self)
-    }
-}
-
-impl Viewer {
-    /// Returns `true` if a setup conceals nothing from this viewer, who may then have all of it.
-    ///
-    /// This is so if the viewer would be given the same setup, or another spelling of it. Another spelling starts the very
-    /// same state, so none of its values replaces a secret.
-    ///
-    /// # Errors
-    /// [`SetupError`] if the rules refuse the setup.
-    pub fn may_have_setup(
-        self,
-        rules: &dyn AnyRules,
-        setup: &[u8],
-        now: &dyn AnyState,
-    ) -> Result<bool, SetupError> {
-        let seen = now.setup_seen(setup, self.0)?;
-        Ok(seen == setup || rules.start(&seen)?.state_bytes() == rules.start(setup)?.state_bytes())
     }
 }
 

@@ -236,7 +236,7 @@ pub(crate) async fn to_end<T: Send + 'static>(
     done.unwrap_or_else(|_| Err(Problem::internal()))
 }
 
-/// Locks a value, also after a thread failed that had it. A change of what is locked is never left half made.
+/// Locks a value, also after a thread that held it has panicked. A change of what is locked is never left half made.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -374,7 +374,7 @@ impl World {
 }
 
 fn no_chance(cause: &str) -> Problem {
-    tracing::error!(cause, "no randomness");
+    tracing::error!(%cause, "no randomness");
     Problem::new(ProblemCode::Internal, "the operating system provides no random bytes")
 }
 

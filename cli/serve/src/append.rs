@@ -435,7 +435,8 @@ impl Patience {
             return None;
         }
         // Without random bytes it does not wait.
-        let bytes = world.random().unwrap_or_default();
+        let mut bytes = [0; 8];
+        let _ = (world.outside.fill_random)(&mut bytes);
         // FL-18: the wait is random, so that two services do not collide again.
         let wait = u64::from_le_bytes(bytes) % self.wait_max;
         self.wait_max = (self.wait_max * 2).min(WAIT_MAX);

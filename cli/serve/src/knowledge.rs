@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, TryLockError};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -123,13 +123,15 @@ impl Looking<'_> {
 
     /// Returns `true` if the delta after a head can be computed without folding a long log.
     pub(crate) fn is_near(self, from: u64) -> bool {
-        let mut settled = 0;
-        if let Ok(viewers) = self.branch.viewers().try_lock()
-            && let Some(knowledge) = viewers.get(&self.viewer)
-            && let Some(cursor) = knowledge.nearest(from)
-        {
-            settled = cursor.settled;
-        }
+        let viewers = self.branch.viewers();
+        let held = match viewers.try_lock() {
+            Ok(held) => Some(held),
+            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        };
+        let knowledge = held.as_ref().and_then(|viewers| viewers.get(&self.viewer));
+        let cursor = knowledge.and_then(|knowledge| knowledge.nearest(from));
+        let settled = cursor.map_or(0, |cursor| cursor.settled);
         self.branch.known_head().saturating_sub(settled) <= SHORT_LOG
     }
 
@@ -199,9 +201,14 @@ impl Looking<'_> {
 
     /// Calls `fold` with what the viewer knows. Other threads that fold the branch wait.
     fn folded<T>(self, fold: impl FnOnce(&mut Knowledge) -> ApiResult<T>) -> ApiResult<T> {
-        let viewers = self.branch.viewers();
-        let mut viewers = lock(&viewers);
-        fold(viewers.entry(self.viewer).or_default())
+        loop {
+            let viewers = self.branch.viewers();
+            let mut held = lock(&viewers);
+            // The branch may have been forgotten while this thread waited, and then this is of what was read before.
+            if Arc::ptr_eq(&viewers, &self.branch.viewers()) {
+                return fold(held.entry(self.viewer).or_default());
+            }
+        }
     }
 
     /// Returns a cursor that serves a client with this head.
@@ -426,9 +433,12 @@ struct NotedHeads(BTreeMap<u64, (EventId, MemoryShare)>);
 impl NotedHeads {
     fn note(&mut self, head: u64, id: EventId, memory: &Memory) {
         self.0.insert(head, (id, memory.share(NOTED_BYTES)));
-        if self.0.len() > NOTED_MAX {
-            // The earliest goes, because a client that reconnects was connected lately.
-            self.0.pop_first();
+        if self.0.len() > NOTED_MAX
+            && let Some(middle) = self.0.keys().nth(NOTED_MAX / 2).copied()
+        {
+            // The earlier half goes, because a client that reconnects was connected lately. If one went, it could be the
+            // one that a search has just noted, and the search would not end.
+            self.0 = self.0.split_off(&middle);
         }
     }
 
@@ -465,6 +475,8 @@ const DIGITS: usize = 16;
 
 pub(crate) const PATTERN: &str = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$";
 
+/// The id of an event (SV-18): the head, and a mark of the history up to it. If another history has taken its place, a
+/// client that reconnects is not sent the rest of that one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventId {
     /// The head, in the viewer's numbering.
@@ -572,9 +584,24 @@ mod tests {
     fn of_the_heads_that_were_noted_the_latest_stay() {
         let mut heads = NotedHeads::default();
         (1..=10_000).for_each(|head| note(&mut heads, head, head));
-        assert_eq!(heads.0.len(), NOTED_MAX);
+        assert!(heads.0.len() <= NOTED_MAX);
         assert_eq!(heads.resumed(&at(9_999), 10_000), Resumed::Behind(9_999));
         assert!(matches!(heads.resumed(&at(1_000), 10_000), Resumed::Folds(_)));
+    }
+
+    #[test]
+    fn a_search_ends_among_as_many_heads_as_are_noted() {
+        let shown: Vec<u64> = (0..=10_000).collect();
+        let concealing: Vec<u64> = (0..=10_000).map(|head| head / 3).collect();
+        for all in [shown, concealing] {
+            let mut heads = NotedHeads::default();
+            for (head, seen) in (0..).zip(&all).skip(10_001 - NOTED_MAX) {
+                note(&mut heads, head, *seen);
+            }
+            let first = all.iter().position(|seen| *seen == 1_000).unwrap() as u64;
+            let (found, folded) = search(&mut heads, &all, 1_000);
+            assert!(found == Some(first) && folded <= 20, "{found:?} by {folded}");
+        }
     }
 
     #[test]

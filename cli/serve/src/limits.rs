@@ -256,7 +256,7 @@ pub(crate) enum FoldsOf {
     Match(Option<MatchName>),
 }
 
-/// Places for reads that fold a long history: a few at once, two of one token, and the matches take turns.
+/// Places for reads that fold a long history: a few at once, two of one token, and the matches take turns (SV-31).
 pub(crate) struct Folds {
     at_once: usize,
     places: Arc<Semaphore>,
@@ -301,7 +301,7 @@ impl Folds {
 const GUESS_INTERVAL: Duration = Duration::from_millis(20);
 const GUESSES_BURST: Duration = Duration::from_secs(4);
 
-/// The addresses that guessed lately, each with the time at which its guesses are forgotten.
+/// The addresses that guessed lately, each with the time at which its guesses are forgotten (SV-31).
 ///
 /// Only looking a token up shows whether it is a guess. So valid tokens never count. Guesses that are looked up at the
 /// same time all count, even beyond the limit; then the address waits longer.

@@ -319,7 +319,7 @@ pub(crate) struct HeadState {
     pub(crate) position: PlayPosition,
     /// The estimated memory of the state.
     state_bytes: u64,
-    /// The views that were asked for. They are counted, too.
+    /// The views that were asked for.
     shown: BTreeMap<Viewer, (CachedView, MemoryShare)>,
     memory: Memory,
     _share: MemoryShare,
@@ -364,6 +364,7 @@ impl HeadState {
             return shown.clone();
         }
         let shown = CachedView::of(viewer, self.position.state.as_ref());
+        // SV-27: views are counted, too.
         let share = self.memory.share(shown.json.len() as u64 + VIEW_BYTES);
         self.shown.insert(viewer, (shown.clone(), share));
         shown

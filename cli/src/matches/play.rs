@@ -282,6 +282,8 @@ fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Fai
     };
     let Some((index, record)) = &problem.command else { return Err(problem.failure()) };
     print_rejected(record, output)?;
+    // The hint may take another request, so the outcome is shown before it.
+    output.flush()?;
     let failure = problem.failure_at(&place_of(*index, ScriptCommands::Read(&lines), args));
     Err(failure.maybe_hint(explained_by(record, &args.revision, client)))
 }

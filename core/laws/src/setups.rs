@@ -92,10 +92,11 @@ fn document(setup: &str) -> Result<String, String> {
 /// Refuses stored bytes that are not exactly a setup.
 fn check_bytes(report: &mut LawReport<'_>, rules: &dyn AnyRules, setup: &[u8]) {
     let surplus = [setup, &[0]].concat();
-    let mut all_refused = Vec::from([surplus.as_slice()]);
+    let mut all_refused = Vec::new();
     for length in 0..setup.len() {
         all_refused.push(&setup[..length]);
     }
+    all_refused.push(surplus.as_slice());
     for refused in all_refused {
         let accepted = rules.start(refused).is_ok() || rules.write_setup(refused).is_ok();
         report.expect(Law::Setups, !accepted, || {

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::error::text::numbered;
 use crate::local::backend::{Backend, BackendError};
 use crate::local::journal::Remains;
+use crate::local::record::BranchRecord;
 use crate::local::records::Records;
 use crate::local::replay::Misfit;
 use crate::local::view::MemoryRecords;
@@ -42,7 +43,7 @@ impl LostEntries {
 /// Records from damaged files, and what these lack.
 pub(crate) struct Rescued {
     pub(crate) records: Records,
-    /// Whether nothing up to the last commit of the files is missing.
+    /// Whether nothing up to the last commit of the files is missing; known only of an index.
     pub(crate) is_sound: bool,
     /// The parts of commits that do not follow from what is left, each with the number of its commit.
     pub(crate) misfits: Vec<(u64, Misfit)>,
@@ -150,9 +151,12 @@ fn head_of(branch: u64, records: &Records) -> Option<Head> {
 fn names(records: &Records) -> BTreeMap<u64, (MatchName, BranchName)> {
     let mut names = BTreeMap::new();
     for found_match in records.readable_matches() {
-        for stored in records.readable_branches(&found_match).unwrap_or_default() {
-            if let Ok(branch) = stored.read(&found_match) {
-                names.insert(branch.id, (found_match.name.clone(), branch.name));
+        // A record that cannot be read names nothing; the others still do.
+        for (key, value) in records.scan(key::branches_of(found_match.number())).flatten() {
+            let read = record::read::<BranchRecord>("a branch", &key, &value);
+            let name = key::name_after(&key, key::ID_PREFIX);
+            if let (Ok(branch), Some(name)) = (read, name) {
+                names.insert(branch.id, (found_match.name.clone(), name));
             }
         }
     }

@@ -40,8 +40,8 @@ struct MergedBranch {
     claimed: Seq,
 }
 
-/// Merges the sources, which must be sorted by their last commit, latest first. Its misfits are entries that a source
-/// counts and no source has.
+/// Merges the sources, which must be sorted by their last commit, latest first. The misfits of the result are
+/// entries that a source counts and no source has.
 pub(crate) fn merge(sources: &[&Records]) -> Result<Rescued, BackendError> {
     let mut matches = BTreeMap::new();
     let mut is_complete = false;

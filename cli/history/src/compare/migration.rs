@@ -29,8 +29,8 @@ pub struct MigratedMatch {
 
 impl MigratedMatch {
     /// Folds every branch of a match by this version of its ruleset, or by the newest, and compares it as
-    /// [`RecordedLog::first_difference`] does. The result is a function of the match and the version, down to the id. The
-    /// caller states whether the match has a desk, because papers are bound to the match.
+    /// [`RecordedLog::first_difference`] does. The result is a function of the match and the version, down to the id.
+    /// The caller states whether the match has a desk, because papers are bound to the match.
     ///
     /// # Errors
     /// [`ReplayError::NotTheSame`] at the first difference. [`ReplayError::Unusable`] for an unknown version, for the

@@ -8,7 +8,8 @@ use crate::text::{Line, added, counted, dim, plain, removed};
 const CONTEXT: usize = 3;
 
 impl Claim {
-    /// Returns the comparison with another claim, one effect a line. Equal effects far from a difference are only counted.
+    /// Returns the comparison with another claim, one effect a line. Equal effects far from a difference are only
+    /// counted.
     #[must_use]
     pub fn changes(&self, actual: &Self) -> Vec<Line> {
         let expected = self.parts();

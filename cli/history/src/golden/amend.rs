@@ -61,14 +61,14 @@ pub struct ChangedRoll {
 impl Replay {
     /// Changes entry `seq` of a blessed replay and plays the later ones again.
     ///
-    /// Seeded dice are rolled again, because each value depends on the number of rolls before it. Recorded rolls keep their
-    /// values and are conflicts if no roll is due. A new command that names no seat is given by `seat`, or else by the seat
-    /// that the rules choose for it. `progress` is called for each entry from the changed one on. If the new command is
-    /// rejected, the inner error is its record.
+    /// Seeded dice are rolled again, because each value depends on the number of rolls before it. Recorded rolls keep
+    /// their values and are conflicts if no roll is due. A new command that names no seat is given by `seat`, or else
+    /// by the seat that the rules choose for it. `progress` is called for each entry from the changed one on. If the
+    /// new command is rejected, the inner error is its record.
     ///
     /// # Errors
-    /// [`ReplayError::Refused`] for a recording, [`ReplayError::File`] if the original cannot be folded, and errors of the
-    /// dice.
+    /// [`ReplayError::Refused`] for a recording, [`ReplayError::File`] if the original cannot be folded, and errors of
+    /// the dice.
     pub fn amend(
         &self,
         seq: u64,

@@ -19,20 +19,7 @@ pub struct ChainVerification {
 impl ChainVerification {
     /// What [`of`](Self::of) does not check, in words.
     pub const NOT_CHECKED: &str = "commands, outcomes, states, dice and snapshots, which need the rules";
-}
 
-/// A branch with a sound chain.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LinkedBranch {
-    /// The branch's name.
-    pub branch: BranchName,
-    /// The number of entries, including its parents'.
-    pub entries: Seq,
-    /// The link after the last entry.
-    pub link: Digest,
-}
-
-impl ChainVerification {
     /// Audits everything about a match that needs no rules: numbering, encoding, chain and idempotency keys of every
     /// branch, and the origins that the match names.
     ///
@@ -45,7 +32,7 @@ impl ChainVerification {
             if let Some(origin) = origins.take(&audited) {
                 let branch = Some(BranchName::main());
                 let kind = FindingKind::Disagrees;
-                let message = FindingKind::wrong_origin(&origin);
+                let message = Finding::wrong_origin(&origin);
                 found.findings.push(Finding { branch, seq: Some(origin.head), kind, message });
             }
             match audited {
@@ -59,4 +46,15 @@ impl ChainVerification {
         found.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
         Ok(found)
     }
+}
+
+/// A branch with a sound chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkedBranch {
+    /// The branch's name.
+    pub branch: BranchName,
+    /// The number of entries, including its parents'.
+    pub entries: Seq,
+    /// The link after the last entry.
+    pub link: Digest,
 }

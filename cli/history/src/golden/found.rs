@@ -69,8 +69,8 @@ impl FoundFiles {
 
     /// Returns the given files, and the files with one of these endings in the given folders; `-` is standard input.
     ///
-    /// A folder without such a file counts as failed, because reading nothing must not pass. Links are followed, but each
-    /// folder is searched only once, so that a link to a folder gives no file a second name.
+    /// A folder without such a file counts as failed, because reading nothing must not pass. Links are followed, but
+    /// each folder is searched only once, so that a link to a folder gives no file a second name.
     #[must_use]
     pub fn with_ending(paths: &[PathBuf], endings: &[&str]) -> Self {
         let mut all = Self::default();

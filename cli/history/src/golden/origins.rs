@@ -1,7 +1,8 @@
 //! Checks that a migrated match has the entries of its origins, the matches that its Genesis names.
 
-use crate::golden::verify::FindingKind;
 use turnfold_store::{Audited, Origin, OriginCheck};
+
+use crate::golden::verify::Finding;
 
 /// Follows the audit of a match. The records of `main` are enough to prove its origins.
 #[derive(Default)]
@@ -36,7 +37,7 @@ impl AuditedOrigins {
     }
 }
 
-impl FindingKind {
+impl Finding {
     /// Returns the message for an origin with other entries than the match.
     #[must_use]
     pub fn wrong_origin(origin: &Origin) -> String {

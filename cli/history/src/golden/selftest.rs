@@ -15,7 +15,8 @@ impl History {
     /// At each entry, the state of `window` entries ago is read back from its bytes and folded forward.
     ///
     /// # Errors
-    /// [`ReplayError::NotReloadable`]; [`ReplayError::Setup`] and [`ReplayError::Entry`] if the history cannot be folded.
+    /// [`ReplayError::NotReloadable`]; [`ReplayError::Setup`] and [`ReplayError::Entry`] if the history cannot be
+    /// folded.
     pub fn first_unsynced(&self, window: usize) -> Result<Option<u64>, ReplayError> {
         let mut state = self.start()?;
         // The bytes and rolls of the last states, oldest first: after entries i−window to i.

@@ -42,9 +42,7 @@ impl Verification {
             None
         }
     }
-}
 
-impl Verification {
     /// Returns the referee of these rules with the name and version that it reports, such as ``sums 1 (`./sums`)``.
     #[must_use]
     pub fn named_referee(rules: &dyn AnyRules) -> Option<String> {
@@ -182,7 +180,7 @@ impl<'a> Judge<'a> {
 
     fn take(&mut self, audited: Audited<'_>) {
         if let Some(origin) = self.origins.take(&audited) {
-            self.find(Some(origin.head), FindingKind::Disagrees, FindingKind::wrong_origin(&origin));
+            self.find(Some(origin.head), FindingKind::Disagrees, Finding::wrong_origin(&origin));
         }
         match audited {
             Audited::Match(genesis) => self.begin(genesis),

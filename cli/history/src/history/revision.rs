@@ -28,6 +28,22 @@ impl Revision {
     pub fn at(&self, seq: u64) -> Self {
         Self { seq: Some(seq), ..self.clone() }
     }
+
+    /// Parses the name of a new match. A name ending in `.tfl` or `.html` is refused, because as an argument it would
+    /// mean a replay file.
+    ///
+    /// # Errors
+    /// A message that states why the name cannot be used.
+    pub fn new_match_name(text: &str) -> Result<MatchName, String> {
+        for ending in [".tfl", ".html"] {
+            if text.ends_with(ending) {
+                return Err(format!(
+                    "a name that ends in `{ending}` means a replay file, so no match can have it"
+                ));
+            }
+        }
+        text.parse().map_err(|error: Malformed| error.to_string())
+    }
 }
 
 impl fmt::Display for Revision {
@@ -65,24 +81,6 @@ impl FromStr for Revision {
 
 fn malformed(revision: &str, cause: &dyn fmt::Display) -> String {
     format!("{cause} in revision `{revision}`, which is written MATCH[@BRANCH][:SEQ]")
-}
-
-impl Revision {
-    /// Parses the name of a new match. A name ending in `.tfl` or `.html` is refused, because as an argument it would mean
-    /// a replay file.
-    ///
-    /// # Errors
-    /// A message that states why the name cannot be used.
-    pub fn new_match_name(text: &str) -> Result<MatchName, String> {
-        for ending in [".tfl", ".html"] {
-            if text.ends_with(ending) {
-                return Err(format!(
-                    "a name that ends in `{ending}` means a replay file, so no match can have it"
-                ));
-            }
-        }
-        text.parse().map_err(|error: Malformed| error.to_string())
-    }
 }
 
 /// Where a history comes from: the store, or a replay file.

@@ -8,11 +8,10 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store};
 
 use crate::error::ReplayError;
+use crate::history::Sources;
 use crate::history::entry::LogEntry;
 use crate::history::record::{Detail, Record};
 use crate::history::revision::{Revision, SourceName};
-
-use crate::history::Sources;
 use crate::history::source::HistorySource;
 use crate::session::script::{ScriptCommand, ScriptCommands};
 use crate::session::{RejectedCommand, Roller, Session};

@@ -11,9 +11,7 @@ use super::lines::SourceLines;
 use super::read::Body;
 use crate::error::ReplayError;
 use crate::history::entry::LogEntry;
-use crate::input::Limits;
-use crate::input::{InputError, open};
-use crate::input::{input_name, is_page, is_standard};
+use crate::input::{InputError, Limits, input_name, is_page, is_standard, open};
 
 /// A replay file whose entries are read from disk in every pass.
 pub(crate) struct LongReplay {

@@ -11,8 +11,7 @@ use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine, TflError};
 use super::header::{self, Header, SeenBy, Versions};
 use super::lines::{Marks, SourceLine, SourceLines, quoted};
 use crate::history::entry::{Attempt, LogEntry, ShortHash, is_hex_digit};
-use crate::input::Limits;
-use crate::input::is_page;
+use crate::input::{Limits, is_page};
 
 /// The start of the first line in any version of the format.
 pub(crate) const FIRST_WORDS: &str = "turnfold replay ";

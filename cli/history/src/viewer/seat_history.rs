@@ -436,7 +436,8 @@ impl SeatHistory {
     /// Returns the state of a revision or replay file, and the viewer. For a file for one seat, the viewer is that seat.
     ///
     /// # Errors
-    /// [`ReplayError`] if the history cannot be read or folded. A player learns no more from it than that player may know.
+    /// [`ReplayError`] if the history cannot be read or folded. A player learns no more from it than that player may
+    /// know.
     pub fn seek(
         viewer: Viewer,
         name: &SourceName,

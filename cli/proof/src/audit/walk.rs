@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turnfold_core::{DicePolicy, Digest, Registry};
 use turnfold_history::Revision;
-use turnfold_history::golden::FindingKind;
+use turnfold_history::golden::Finding;
 use turnfold_store::{Genesis, Linker, OriginCheck};
 
 use super::play::{FoldVerdict, Playing};
@@ -213,7 +213,7 @@ impl<'a, 'r> Walk<'a, 'r> {
             (None, Some(_)) => {}
         }
         if let Some(origin) = self.origins.take().and_then(|origins| origins.first_wrong()) {
-            self.chain.fail(at(origin.head), FindingKind::wrong_origin(&origin));
+            self.chain.fail(at(origin.head), Finding::wrong_origin(&origin));
         }
         progress.playing.settle();
         match &progress.playing.verdict {

@@ -232,8 +232,7 @@ pub(crate) async fn create(
         return app
             .fold_for(bearer.reader()?, None, move |app| {
                 let match_name = Revision::new_match_name(&match_name).map_err(Problem::content)?;
-                let replay = Replay::read_also_seen("the body", &file, &app.registry)
-                    .and_then(turnfold_history::tfl::Replay::whole);
+                let replay = Replay::read_also_seen("the body", &file, &app.registry).and_then(Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(ProblemCode::Setup, error.to_string()))?;
                 let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, module, title, entries, passed, .. } =

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::order::{Order, PathKind, Task};
 use turnfold_core::hex::{Board, Hex};
 use turnfold_core::seat::Seat;
+use turnfold_core::text::number;
 
 pub(super) const PLAYERS: [Seat; 2] = [Seat::P1, Seat::P2];
 
@@ -226,7 +227,7 @@ impl<'de> Deserialize<'de> for UnitId {
             return u16::deserialize(deserializer).map(Self);
         }
         let text = String::deserialize(deserializer)?;
-        match text.strip_prefix('u').map(str::parse) {
+        match text.strip_prefix('u').map(number) {
             Some(Ok(number)) => Ok(Self(number)),
             _ => Err(D::Error::custom("expected a unit such as `u1`")),
         }

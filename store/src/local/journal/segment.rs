@@ -83,7 +83,8 @@ pub(crate) fn pack_at(file: &File, packing: &Packing, at: u64) -> io::Result<Opt
 pub(crate) type EachFrame<'a> = &'a mut dyn FnMut(u64, usize, Option<&[u8]>) -> Result<(), BackendError>;
 
 impl FoundPack {
-    /// Passes each commit to `each`. It ends early where no one knows how long such a frame is. Returns `true` if the pack is sound as a whole.
+    /// Passes each commit to `each`, and returns `true` if the pack is sound as a whole. It ends early at an unsound frame
+    /// whose length is unknown.
     pub(crate) fn each_commit(&self, packing: &Packing, each: EachFrame<'_>) -> Result<bool, BackendError> {
         let mut lengths = Vec::new();
         if self.back.is_some() {

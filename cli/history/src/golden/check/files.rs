@@ -16,8 +16,7 @@ use super::replay::{AllDifferences, Checked};
 use crate::error::ReplayError;
 use crate::fault::catch;
 use crate::golden::found::{FoundFiles, UnreadPath};
-use crate::input::Limits;
-use crate::input::{input_name, is_page};
+use crate::input::{Limits, input_name, is_page};
 use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};
 use crate::tfl;
 use crate::tfl::in_page::{is_read_as_page, replay_bytes};
@@ -82,33 +81,7 @@ impl CheckReport {
         let not_checked = count - files.len();
         Ok(Self { files, not_checked, unread: Vec::new() })
     }
-}
 
-/// The results of checking files.
-#[derive(Debug)]
-pub struct CheckReport {
-    /// The results, in the order in which the files were named and found.
-    pub files: Vec<FileCheck>,
-    /// The number of files that were skipped after a failure.
-    pub not_checked: usize,
-    /// Paths in the folders that look like replay files, but were not read.
-    pub unread: Vec<UnreadPath>,
-}
-
-/// The result of checking one file.
-#[derive(Debug)]
-pub struct FileCheck {
-    /// The path as it was named or found.
-    pub file: String,
-    /// The result, or why the file cannot be checked.
-    pub result: Result<Checked, ReplayError>,
-    /// Whether the replay is in a page (VW-27).
-    pub is_in_page: bool,
-    /// How long the check took; zero if not measured.
-    pub time: Duration,
-}
-
-impl CheckReport {
     /// Returns `true` if every file is good.
     #[must_use]
     pub fn is_good(&self) -> bool {
@@ -167,6 +140,30 @@ impl CheckReport {
         lines.push(summary.into());
         lines
     }
+}
+
+/// The results of checking files.
+#[derive(Debug)]
+pub struct CheckReport {
+    /// The results, in the order in which the files were named and found.
+    pub files: Vec<FileCheck>,
+    /// The number of files that were skipped after a failure.
+    pub not_checked: usize,
+    /// Paths in the folders that look like replay files, but were not read.
+    pub unread: Vec<UnreadPath>,
+}
+
+/// The result of checking one file.
+#[derive(Debug)]
+pub struct FileCheck {
+    /// The path as it was named or found.
+    pub file: String,
+    /// The result, or why the file cannot be checked.
+    pub result: Result<Checked, ReplayError>,
+    /// Whether the replay is in a page (VW-27).
+    pub is_in_page: bool,
+    /// How long the check took; zero if not measured.
+    pub time: Duration,
 }
 
 impl fmt::Display for CheckReport {

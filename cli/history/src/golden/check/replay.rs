@@ -36,8 +36,8 @@ pub struct AllDifferences {
 impl Replay {
     /// Folds a replay and compares every outcome, hash and the closing line, up to the first difference.
     ///
-    /// The entries are also folded a second time, and from a state that is stored halfway. So neither a pass nor a failure
-    /// is an accident of one run.
+    /// The entries are also folded a second time, and from a state that is stored halfway. So neither a pass nor a
+    /// failure is an accident of one run.
     ///
     /// A setup that cannot be started and a command that cannot be read are errors and not differences.
     ///
