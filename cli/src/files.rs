@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{self, Path, PathBuf};
 
-use turnfold_history::ReplayError;
 use turnfold_history::input::{InputError, Limits, is_page};
 pub(crate) use turnfold_history::input::{input_name, is_standard};
 use turnfold_history::session::ScriptCommand;
 use turnfold_history::tfl::{PageError, replay_bytes};
+use turnfold_history::{ReplayError, Viewer};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
@@ -257,6 +257,27 @@ pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
 
 pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -> Option<String> {
     Some(format!("{}:{}", input_name(script?), given.number?))
+}
+
+/// Returns a place as it stands before a message; empty without one.
+pub(crate) fn before_colon(place: Option<String>) -> String {
+    place.map_or_else(String::new, |place| format!("{place}: "))
+}
+
+/// Returns the commands of a call, from its arguments or its script. With a viewer, that seat gives all of them.
+pub(crate) fn commands_of(
+    commands: &[String],
+    script: Option<&PathBuf>,
+    viewer: Option<Viewer>,
+) -> Result<Vec<ScriptCommand>, Failure> {
+    let mut given = match script {
+        Some(path) => read_script(path)?,
+        None => commands.iter().map(|command| ScriptCommand::parse(command)).collect(),
+    };
+    if let Some(viewer) = viewer {
+        viewer.give(&mut given)?;
+    }
+    Ok(given)
 }
 
 /// Reads a token file; `None` if it holds something else. No message shows the content of the file.

@@ -257,7 +257,7 @@ pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<Pa
 
 impl<T> Several<T> {
     /// Handles each source. Failures name their sources and are printed at the end; the worst of them gives the exit
-    /// code.
+    /// code. The context is a verb's, or a workspace alone, which is all that a corpus has.
     pub(crate) fn answer_each<C: Deref<Target = Workspace>>(
         self,
         shown: impl Fn(&T) -> String,

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use turnfold_history::session::ScriptCommand;
-use turnfold_history::{Revision, Viewer};
+use turnfold_history::{Record, Revision, Viewer};
 use turnfold_store::IdempotencyKey;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files;
+use crate::program;
 
 const SAFETY: &str = "Options for scripts and shared matches";
 
@@ -60,31 +59,27 @@ pub(crate) struct Args {
     pub(crate) dice: Option<DiceSource>,
 }
 
+impl Args {
+    /// Returns a command line with quotes, if the words of a malformed command were probably given without them.
+    pub(crate) fn whole_command(&self, record: &Record, index: usize) -> Option<String> {
+        let words = self.commands.get(index..).filter(|words| words.len() > 1)?;
+        let are_words = words.iter().all(|word| !word.contains(' '));
+        let is_malformed = record.outcome.code() == Some("malformed");
+        let words = words.iter().map(String::as_str).collect::<Vec<_>>();
+        (are_words && is_malformed)
+            .then(|| format!("{} play {} \"{}\"", program::name(), self.revision, words.join(" ")))
+    }
+
+    pub(crate) fn viewer(&self) -> Viewer {
+        self.viewer.unwrap_or(Viewer::HOST)
+    }
+}
+
 /// Dice from outside a recorded match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiceSource {
     /// The operating system's randomness
     System,
-}
-
-pub(crate) fn before_colon(place: Option<String>) -> String {
-    place.map_or_else(String::new, |place| format!("{place}: "))
-}
-
-/// Returns the commands of a call, from its arguments or its script. With a viewer, that seat gives all of them.
-pub(crate) fn lines_of(
-    commands: &[String],
-    script: Option<&PathBuf>,
-    viewer: Option<Viewer>,
-) -> Result<Vec<ScriptCommand>, Failure> {
-    let mut lines = match script {
-        Some(path) => files::read_script(path)?,
-        None => commands.iter().map(|command| ScriptCommand::parse(command)).collect(),
-    };
-    if let Some(viewer) = viewer {
-        viewer.give(&mut lines)?;
-    }
-    Ok(lines)
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {

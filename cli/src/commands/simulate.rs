@@ -15,7 +15,6 @@ use turnfold_show::render;
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, RulesetArgs, genesis};
-use super::play::{before_colon, lines_of};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, unless_fault};
@@ -326,7 +325,7 @@ struct ScriptArgs {
 }
 
 fn play_script(args: &ScriptArgs, game: &Game, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
+    let lines = files::commands_of(&args.commands, args.script.as_ref(), args.viewer)?;
     let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
@@ -347,7 +346,7 @@ fn play_script(args: &ScriptArgs, game: &Game, context: &mut Context) -> Result<
             answer = ExitStatus::No;
             if !args.keep_going {
                 context.output.flush()?;
-                let place = before_colon(place);
+                let place = files::before_colon(place);
                 let message = format!("{place}the command was rejected; the script stops here");
                 return Err(Failure::negative(message).hint("`--keep-going` continues after rejections"));
             }

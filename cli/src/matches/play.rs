@@ -19,12 +19,11 @@ use turnfold_show::render::{NothingPlayed, rejected_line};
 use turnfold_store::{NewEntries, PackedEntries, Store, StoreReader};
 
 use crate::advice::{after_not_played, explains};
-use crate::commands::play::{Args, before_colon, lines_of};
+use crate::commands::play::Args;
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::histories::warn_unless_current;
 use crate::output::{Format, Output};
-use crate::program;
 use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
 use crate::remote::look::{ask, needs_store, page_of, read, require_unused, seen_at};
 use crate::remote::problem::NotAnswered;
@@ -46,7 +45,11 @@ impl Workspace {
 
     fn play_near(&self, args: &Args, output: &mut Output) -> Result<(), Failure> {
         let script = args.script.as_ref().map(|path| files::read_script_text(path)).transpose()?;
-        let read = if script.is_some() { Vec::new() } else { lines_of(&args.commands, None, args.viewer)? };
+        let read = if script.is_some() {
+            Vec::new()
+        } else {
+            files::commands_of(&args.commands, None, args.viewer)?
+        };
         let lines = match &script {
             Some(text) => {
                 require_own(text, args.viewer)?;
@@ -163,7 +166,7 @@ fn print_repeated(repeated: &RepeatedCall, args: &Args, output: &mut Output) -> 
 /// Returns the place in the script of the command with this index, to be written before a message; empty without one.
 fn place_of(index: usize, commands: ScriptCommands, args: &Args) -> String {
     let given = commands.iter().nth(index);
-    before_colon(given.and_then(|given| files::place_in_script(&given, args.script.as_ref())))
+    files::before_colon(given.and_then(|given| files::place_in_script(&given, args.script.as_ref())))
 }
 
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
@@ -244,24 +247,8 @@ impl PlayCaller for Player<'_> {
     }
 }
 
-impl Args {
-    /// Returns a command line with quotes, if the words of a malformed command were probably given without them.
-    fn whole_command(&self, record: &Record, index: usize) -> Option<String> {
-        let words = self.commands.get(index..).filter(|words| words.len() > 1)?;
-        let are_words = words.iter().all(|word| !word.contains(' '));
-        let is_malformed = record.outcome.code() == Some("malformed");
-        let words = words.iter().map(String::as_str).collect::<Vec<_>>();
-        (are_words && is_malformed)
-            .then(|| format!("{} play {} \"{}\"", program::name(), self.revision, words.join(" ")))
-    }
-
-    fn viewer(&self) -> Viewer {
-        self.viewer.unwrap_or(Viewer::HOST)
-    }
-}
-
 fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Failure> {
-    let lines = lines_of(&args.commands, args.script.as_ref(), args.viewer)?;
+    let lines = files::commands_of(&args.commands, args.script.as_ref(), args.viewer)?;
     require_sendable(args, &lines, client)?;
     let commands: Vec<_> = lines.iter().map(written).collect();
     let body = json!({ "commands": commands, "roll": !args.no_auto_roll });

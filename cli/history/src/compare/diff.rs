@@ -1,7 +1,6 @@
 //! Compares two histories: where they part, and how their outcomes and states differ.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,7 +11,6 @@ use turnfold_core::{Digest, Outcome, Seat};
 use crate::compare::difference::Difference;
 use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
 use crate::error::ReplayError;
-use crate::history::record::Record;
 use crate::history::revision::SourceName;
 use crate::text::printable;
 use crate::viewer::seat_history::SeatHistory;
@@ -258,23 +256,6 @@ fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError
         }
     })?;
     Ok(view)
-}
-
-impl SeatHistory {
-    /// Folds the history again and returns the records of some entries by number.
-    ///
-    /// # Errors
-    /// As for [`fold`](Self::fold).
-    pub fn records_of(&self, seqs: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Record>, ReplayError> {
-        let seqs: BTreeSet<_> = seqs.collect();
-        let mut records = BTreeMap::new();
-        self.fold(&mut |seen| {
-            if seqs.contains(&seen.seq()) {
-                records.insert(seen.seq(), seen.record());
-            }
-        })?;
-        Ok(records)
-    }
 }
 
 fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {

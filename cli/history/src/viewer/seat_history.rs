@@ -5,6 +5,7 @@ mod standing;
 
 pub use standing::MatchStanding;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState};
@@ -285,6 +286,21 @@ impl SeatHistory {
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         self.fold_between(0, self.source.head, observe)
+    }
+
+    /// Folds the history again and returns the records of some entries by number.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold).
+    pub fn records_of(&self, seqs: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Record>, ReplayError> {
+        let seqs: BTreeSet<_> = seqs.collect();
+        let mut records = BTreeMap::new();
+        self.fold(&mut |seen| {
+            if seqs.contains(&seen.seq()) {
+                records.insert(seen.seq(), seen.record());
+            }
+        })?;
+        Ok(records)
     }
 
     /// Passes the entries after entry `after` up to entry `to`, in the viewer's numbering, to `observe`.
