@@ -67,15 +67,14 @@ macro_rules! lists {
 pub(crate) use lists;
 
 lists! {
-    BranchList: BranchSchema, String;
-    EntryList: LoggedRecordSchema, u64;
-    LegalCommandList: LegalCommandSchema, String;
+    BranchList: Branch, String;
+    EntryList: LoggedRecord, u64;
+    LegalCommandList: LegalCommand, String;
 }
 
 /// A command and its outcome, as `play` prints them.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Record)]
-pub(crate) struct RecordSchema {
+pub(crate) struct Record {
     /// The entry's number; null if the command was rejected.
     #[schema(required = true)]
     seq: Option<u64>,
@@ -102,10 +101,9 @@ pub(crate) struct RecordSchema {
 
 /// An entry of a log, as `log` prints it.
 #[derive(Serialize, ToSchema)]
-#[schema(as = LoggedRecord)]
-pub(crate) struct LoggedRecordSchema {
+pub(crate) struct LoggedRecord {
     #[serde(flatten)]
-    record: RecordSchema,
+    record: Record,
     /// When the entry was recorded, in milliseconds since 1970.
     #[schema(required = true)]
     recorded_at_ms: Option<i64>,
@@ -116,19 +114,17 @@ pub(crate) struct LoggedRecordSchema {
 
 /// Why nothing was played.
 #[derive(Serialize, ToSchema)]
-#[schema(as = NothingPlayed)]
-pub(crate) struct NothingPlayedSchema {
+pub(crate) struct NothingPlayed {
     /// Always 0.
     played: u64,
     /// The roll that the rules wait for.
     #[schema(required = true)]
-    due_roll: Option<DueRollSchema>,
+    due_roll: Option<DueRoll>,
 }
 
 /// A roll that the rules wait for.
 #[derive(Serialize, ToSchema)]
-#[schema(as = DueRoll)]
-pub(crate) struct DueRollSchema {
+pub(crate) struct DueRoll {
     /// What the roll decides.
     purpose: String,
     /// How many values are rolled.
@@ -138,21 +134,19 @@ pub(crate) struct DueRollSchema {
     /// The greatest value.
     high: i64,
     /// The only seat that learns the values, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, pattern = "^p([1-9]|1[0-6])$")]
-    owner: Option<String>,
+    #[schema(required = false, pattern = "^p([1-9]|1[0-6])$")]
+    owner: String,
 }
 
 /// A branch.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Branch)]
-pub(crate) struct BranchSchema {
+pub(crate) struct Branch {
     branch: String,
     /// How many entries it has, including those before its beginning.
     entries: u64,
     /// Where it begins; null for `main`.
     #[schema(required = true)]
-    from: Option<ForkSchema>,
+    from: Option<Fork>,
     /// Whether the match continues on this branch.
     current: bool,
     /// The last link of its hash chain; null if the viewer may not know it.
@@ -162,8 +156,7 @@ pub(crate) struct BranchSchema {
 
 /// Where a branch begins.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Fork)]
-pub(crate) struct ForkSchema {
+pub(crate) struct Fork {
     /// The parent branch.
     branch: String,
     /// The last entry that both branches have.
@@ -172,21 +165,18 @@ pub(crate) struct ForkSchema {
 
 /// A command that the rules would accept now.
 #[derive(Serialize, ToSchema)]
-#[schema(as = LegalCommand)]
-pub(crate) struct LegalCommandSchema {
+pub(crate) struct LegalCommand {
     /// Who may give it.
     seat: String,
     command: String,
     /// The parts to click in the picture, in order: each `[board, [q, r]]`, `[board, "e4"]`, `{"piece": name}` or a word to
     /// choose. Boards are counted from 0, without other blocks. A picture names a piece alone, or after the only seat whose
     /// commands it is a part of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    targets: Option<Vec<Value>>,
+    #[schema(required = false)]
+    targets: Vec<Value>,
     /// Whether a page asks before it sends the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    irreversible: Option<bool>,
+    #[schema(required = false)]
+    irreversible: bool,
 }
 
 /// Whose turn it is on a branch.
@@ -199,50 +189,43 @@ pub(crate) struct TurnNow {
     #[schema(required = true)]
     turn: Option<Vec<String>>,
     /// The number of the turn, in games that count turns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    turn_number: Option<u64>,
+    #[schema(required = false)]
+    turn_number: u64,
     /// How the branch ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    result: Option<MatchResultSchema>,
+    #[schema(required = false)]
+    result: MatchResult,
 }
 
 /// How a match ended.
 #[derive(Serialize, ToSchema)]
-#[schema(as = MatchResult)]
-pub(crate) struct MatchResultSchema {
+pub(crate) struct MatchResult {
     /// The seats that won; empty for a draw, and if no seat won.
     winners: Vec<String>,
     draw: bool,
     /// The final scores by seat, in games that count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    scores: Option<BTreeMap<String, f64>>,
+    #[schema(required = false)]
+    scores: BTreeMap<String, f64>,
     /// Why the match ended, such as `checkmate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reason: Option<String>,
+    #[schema(required = false)]
+    reason: String,
 }
 
 /// A field in which two views, or two games, differ.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Difference)]
-pub(crate) struct DifferenceSchema {
+pub(crate) struct Difference {
     /// The place of the field, as a JSON pointer.
     path: String,
     /// Its value in the first; missing if only the second has the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<Value>,
+    #[schema(required = false)]
+    old: Value,
     /// Its value in the second; missing if only the first has the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    new: Option<Value>,
+    #[schema(required = false)]
+    new: Value,
 }
 
 /// Two histories compared, as `diff` prints it.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Comparison)]
-pub(crate) struct ComparisonSchema {
+pub(crate) struct Comparison {
     equal: bool,
     /// Whether ruleset, setup and dice are the same.
     same_game: bool,
@@ -258,21 +241,20 @@ pub(crate) struct ComparisonSchema {
     /// How many fields of the last states differ.
     fields_differ: u64,
     /// The first history.
-    a: SideSchema,
+    a: Side,
     /// The second history.
-    b: SideSchema,
+    b: Side,
     /// How the games differ.
-    game: Vec<DifferenceSchema>,
+    game: Vec<Difference>,
     /// The entries that only one history has, and those whose outcomes differ, in order.
-    entries: Vec<EntryPairSchema>,
+    entries: Vec<EntryPair>,
     /// How the last states differ.
-    state: Vec<DifferenceSchema>,
+    state: Vec<Difference>,
 }
 
 /// One of two histories.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Side)]
-pub(crate) struct SideSchema {
+pub(crate) struct Side {
     /// The revision.
     name: String,
     entries: u64,
@@ -286,14 +268,111 @@ pub(crate) struct SideSchema {
 
 /// An entry in two histories.
 #[derive(Serialize, ToSchema)]
-#[schema(as = EntryPair)]
-pub(crate) struct EntryPairSchema {
+pub(crate) struct EntryPair {
     /// The entry of the first; null if only the second has it.
     #[schema(required = true)]
-    a: Option<RecordSchema>,
+    a: Option<Record>,
     /// The entry of the second; null if only the first has it.
     #[schema(required = true)]
-    b: Option<RecordSchema>,
+    b: Option<Record>,
+}
+
+/// A picture, and its changes with each following entry.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FrameList {
+    viewer: String,
+    #[serde(rename = "match")]
+    match_name: String,
+    branch: String,
+    /// The entry that the picture shows, in the viewer's numbering; 0 is the setup.
+    after: u64,
+    /// The number of the last entry.
+    head: u64,
+    /// The number of the last frame, if more follow.
+    #[schema(required = true)]
+    next: Option<u64>,
+    /// What the viewer sees before the first frame.
+    picture: Vec<PictureBlock>,
+    /// The result or the turn before the first frame, in words; missing if the game has neither.
+    #[schema(required = false)]
+    standing: String,
+    frames: Vec<Frame>,
+    /// The event id after which `events` continues; missing if the request has `at`.
+    #[schema(required = false)]
+    event_id: String,
+}
+
+/// An entry, and the differences from the frame before.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Frame {
+    record: LoggedRecord,
+    /// The outcome, as `log` prints it.
+    text: String,
+    /// What happened, in sentences that name players by their seats; missing if the game has no words for it.
+    #[schema(required = false)]
+    sentence: String,
+    /// The differences from the picture before, each as `[block, place, content]`.
+    #[schema(required = false)]
+    changes: Vec<Vec<Value>>,
+    /// The whole picture, if it does not have the same blocks.
+    #[schema(required = false)]
+    picture: Vec<PictureBlock>,
+    /// The result or the turn after it, in words; missing if the game has neither.
+    #[schema(required = false)]
+    standing: String,
+    /// The fields of the view that differ.
+    fields: Vec<Difference>,
+}
+
+/// A block of a picture: a board of hexes or squares with its cells and arrows, lines, rows or bars.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PictureBlock {
+    /// The radius of a board.
+    #[schema(required = false)]
+    board: u64,
+    /// The numbers of files and ranks of a board of squares.
+    #[schema(required = false)]
+    grid: Vec<u64>,
+    /// Whether a board of squares is seen from its far side.
+    #[schema(required = false)]
+    flipped: bool,
+    /// Each `[q, r, label, mark, tint]`, on a board of squares `["e4", glyph, mark, tint, tint of the piece, its name, its
+    /// letter]`.
+    #[schema(required = false)]
+    cells: Vec<Vec<Value>>,
+    /// Each `[tint, [q, r], …]` or `[tint, "e2", "e4", …]`.
+    #[schema(required = false)]
+    arrows: Vec<Vec<Value>>,
+    /// The hexes that stand for a part of commands, each `[[q, r], name]`.
+    #[schema(required = false)]
+    targets: Vec<Vec<Value>>,
+    /// Each a list of `[text, tint]`.
+    #[schema(required = false)]
+    lines: Vec<Vec<Value>>,
+    /// Each `[label, pieces]`, followed by its name as a part of commands if it has one. A piece is `[text, tint, mark]`,
+    /// followed by its name in the same way.
+    #[schema(required = false)]
+    rows: Vec<Vec<Value>>,
+    /// Each `[label, value, maximum, tint, chips]`, followed by its name as a part of commands if it has one. A chip is
+    /// `[text, tint]`, followed by its name in the same way.
+    #[schema(required = false)]
+    bars: Vec<Vec<Value>>,
+}
+
+/// The outcome of commands that were tried out.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Trial {
+    #[serde(flatten)]
+    frames: FrameList,
+    /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them does not roll again.
+    commands: Vec<String>,
+    /// The commands of every seat that the rules would accept then, by what the viewer knows.
+    legal: Vec<LegalCommand>,
+    /// The roll that the rules wait for then.
+    #[schema(required = true)]
+    due_roll: Option<DueRoll>,
+    /// Whose turn it is then.
+    now: TurnNow,
 }
 
 /// The data of an event `match`.

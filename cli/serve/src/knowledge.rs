@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 use crate::app::{World, lock};
 use crate::branch_cache::{Memory, MemoryShare};
-use crate::documents::LoggedRecordSchema;
+use crate::documents;
 use crate::http::json_text;
 use crate::limits::SHORT_LOG;
 use crate::open_branch::{CachedView, OpenBranch};
@@ -282,7 +282,7 @@ pub(crate) struct EntriesEvent<'a> {
     /// The tag of the viewer's view there.
     tag: &'a str,
     /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
-    #[schema(required = true, value_type = Option<Vec<LoggedRecordSchema>>)]
+    #[schema(required = true, value_type = Option<Vec<documents::LoggedRecord>>)]
     entries: Option<Vec<&'a LoggedRecord>>,
 }
 

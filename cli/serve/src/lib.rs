@@ -21,7 +21,6 @@ mod branch_cache;
 mod connections;
 mod desks;
 mod documents;
-mod frame_documents;
 mod hosting;
 mod http;
 mod knowledge;

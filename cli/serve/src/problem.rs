@@ -10,6 +10,8 @@ use turnfold_history::Record;
 use turnfold_history::text::json_line;
 use utoipa::ToSchema;
 
+use crate::documents;
+
 /// What kinds of failure there are. Each has one status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -298,7 +300,7 @@ pub(crate) struct ProblemJson {
     index: Option<usize>,
     /// The command that was not accepted, as `play` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<crate::documents::RecordSchema>)]
+    #[schema(nullable = false, value_type = Option<documents::Record>)]
     record: Option<Record>,
     /// How the token ended, if it was valid once.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,7 +15,7 @@ use super::statuses::{Changed, Deleted, Looked, Name};
 use crate::app::{App, to_end};
 use crate::append::require_not_by_mail;
 use crate::auth::{Access, Bearer};
-use crate::documents::{BranchList, BranchSchema};
+use crate::documents::{self, BranchList};
 use crate::http::{AnswerForm, List, NoParameters, ValidQuery, created, json, json_body, name, text};
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
@@ -94,7 +94,7 @@ pub(crate) struct NewBranchBody {
 /// Create a branch
 #[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     request_body = NewBranchBody,
-    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = BranchSchema), Changed))]
+    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::Branch), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,

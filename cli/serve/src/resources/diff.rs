@@ -16,7 +16,7 @@ use super::match_document::are_over;
 use super::statuses::{Looked, Name};
 use crate::app::App;
 use crate::auth::{Access, Bearer};
-use crate::documents::ComparisonSchema;
+use crate::documents;
 use crate::http::{AnswerForm, ValidQuery, json, name, text};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::BranchPath;
@@ -51,7 +51,7 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
 #[utoipa::path(operation_id = "compare_histories", get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), With),
     responses((status = 200, description = "the differences, as `diff` prints them", content(
-        (ComparisonSchema = "application/json"), (String = "text/plain"))), Looked))]
+        (documents::Comparison = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn diff(
     State(app): State<Arc<App>>,
     bearer: Bearer,

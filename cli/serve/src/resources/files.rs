@@ -16,7 +16,7 @@ use super::position::{PositionQuery, attachment};
 use super::statuses::{AnsweredLarge, Looked, LookedLarge, Name};
 use crate::app::App;
 use crate::auth::Bearer;
-use crate::frame_documents::FrameList;
+use crate::documents::FrameList;
 use crate::http::{HTML, JSON, TEXT, ValidQuery, json, list_limit, name, require_accepted, typed};
 use crate::problem::{ApiResult, Problem};
 use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};

@@ -79,7 +79,7 @@ pub(crate) struct FoundEntryJson {
     /// Its number in the viewer's numbering; 0 is the setup.
     seq: u64,
     /// The entry; null for the setup.
-    #[schema(required = true, value_type = Option<documents::RecordSchema>)]
+    #[schema(required = true, value_type = Option<documents::Record>)]
     entry: Option<Record>,
 }
 

@@ -13,7 +13,7 @@ use super::position::too_large;
 use super::statuses::{Name, TrialProblems};
 use crate::app::App;
 use crate::auth::Bearer;
-use crate::frame_documents;
+use crate::documents;
 use crate::http::{JSON, ValidQuery, given, given_number, json, json_body, require_accepted};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::problem::{ApiResult, Problem};
@@ -47,7 +47,7 @@ pub(crate) struct TrialCommands {
 /// out. Nothing is recorded.
 #[utoipa::path(operation_id = "try_commands", post, path = "/v1/matches/{match}/branches/{branch}/trial", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom), request_body = TrialCommands,
-    responses((status = 200, description = "what the viewer would see", body = frame_documents::TrialSchema), TrialProblems))]
+    responses((status = 200, description = "what the viewer would see", body = documents::Trial), TrialProblems))]
 pub(crate) async fn try_out(
     State(app): State<Arc<App>>,
     bearer: Bearer,
