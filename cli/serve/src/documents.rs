@@ -67,7 +67,7 @@ macro_rules! lists {
 pub(crate) use lists;
 
 lists! {
-    BranchList: Branch, String;
+    BranchList: ListedBranch, String;
     EntryList: LoggedRecord, u64;
     LegalCommandList: LegalCommand, String;
 }
@@ -140,7 +140,8 @@ pub(crate) struct DueRoll {
 
 /// A branch.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Branch {
+#[schema(as = Branch)]
+pub(crate) struct ListedBranch {
     branch: String,
     /// How many entries it has, including those before its beginning.
     entries: u64,

@@ -94,7 +94,7 @@ pub(crate) struct NewBranchBody {
 /// Create a branch
 #[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     request_body = NewBranchBody,
-    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::Branch), Changed))]
+    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::ListedBranch), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
