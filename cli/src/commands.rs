@@ -20,7 +20,6 @@ macro_rules! verbs {
 }
 
 pub(crate) mod amend;
-pub(crate) mod ask;
 pub(crate) mod audit;
 pub(crate) mod bisect;
 pub(crate) mod blame;
@@ -79,7 +78,7 @@ verbs! {
         Play(play::Args) => play::run,
         Show(show::Args) => show::run,
         Legal(show::LegalArgs) => show::legal,
-        Ask(ask::Args) => ask::run,
+        Ask(show::AskArgs) => show::ask,
         Rules(rules::Args) => rules::run,
         #[command(subcommand)] Game(game::GameCommand) => game::GameCommand::run,
         Log(log::Args) => log::run,

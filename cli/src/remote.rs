@@ -1,5 +1,5 @@
 //! The command line as client of a service (SV-40): sends requests and reads the answers. It knows no rules, and it never
-//! prints or logs a token. [`matches`](crate::matches) decides what most verbs ask a service for.
+//! prints or logs a token. Each verb decides what it asks a service for.
 
 pub(crate) mod client;
 pub(crate) mod look;

@@ -14,11 +14,11 @@ use turnfold_history::{
 use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
 
+use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::matches::require_not_by_mail;
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 use crate::program;
 use crate::stderr::progress;

@@ -1,15 +1,22 @@
-//! `turnfold branch`: creates, lists, renames and deletes branches.
+//! `turnfold branch`: creates, lists, renames and deletes branches, in a store here or at a service.
 
-use serde_json::json;
-use turnfold_history::Revision;
+use std::env;
+
+use serde_json::{Value, json};
+use turnfold_history::{Revision, Sources};
+use turnfold_mail::current_branch;
+use turnfold_proof::signing::Signers;
 use turnfold_show::render::branches::lines;
-use turnfold_store::{BranchName, MatchName, StoreError};
+use turnfold_store::{BranchName, StoreError, StoreReader};
 
 use super::delete::{is_confirmed, require_attended};
-use crate::context::Context;
+use super::play::require_not_by_mail;
+use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, counted, plain, strong};
+use crate::output::{Format, Line, counted, plain, strong};
 use crate::program;
+use crate::remote::client::{Sent, ServiceRequest};
+use crate::remote::look::{document, unusable};
 
 /// Begin a new history from any point, list, rename or delete them
 ///
@@ -52,7 +59,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 Failure::usage(message).hint(format!("`turnfold branch {match_name}` lists branches"))
             );
         }
-        return list(match_name, context);
+        let branches = context.branches(match_name)?;
+        context.output.list(&branches, lines)?;
+        return Ok(ExitStatus::Yes);
     }
     if (args.rename || args.delete) && seq.is_some() {
         let option = if args.rename { "rename" } else { "delete" };
@@ -66,14 +75,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let name = args.name.as_ref().unwrap_or(branch);
     let new = strong(format_args!("{match_name}@{name}"));
     let line = if args.rename {
-        context.rename_branch(&args.revision, name)?;
+        let store = context.open_store()?;
+        require_not_by_mail(&store, &args.revision)?;
+        require_not_current(&store, &args.revision)?;
+        store.rename_branch(match_name, branch, name)?;
         renamed_from = Some(branch);
         Line::from([plain(format_args!("renamed {match_name}@{branch} to ")), new])
     } else if args.delete {
-        context.delete_branch(&args.revision)?;
+        delete(&args.revision, context)?;
         Line::from([plain("deleted "), new])
     } else {
-        let at = context.create_branch(&args.revision, name)?;
+        let at = create(&args.revision, name, context)?;
         seq = Some(at);
         Line::from([new, plain(format_args!(" begins after {}", args.revision.at(at)))])
     };
@@ -87,10 +99,15 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&changed, || vec![line])
 }
 
-/// Asks whether to delete a branch, because only a backup brings it back.
+/// Asks whether to delete a branch, because only a backup brings it back. Refuses first what is known to fail.
 fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failure> {
     let Revision { match_name, branch, .. } = revision;
-    context.require_deletable(revision)?;
+    if context.service()?.is_none() {
+        let store = context.read_store()?;
+        require_not_by_mail(&store, revision)?;
+        require_unsigned(revision, &store)?;
+        store.head(match_name, branch)?;
+    }
     let mut own = None;
     for listed in context.branches(match_name)? {
         if listed.branch == *branch {
@@ -106,8 +123,62 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failur
     is_confirmed(format_args!("{match_name}@{branch}"), own, context)
 }
 
-fn list(match_name: &MatchName, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let branches = context.branches(match_name)?;
-    context.output.list(&branches, lines)?;
-    Ok(ExitStatus::Yes)
+/// Creates a branch that begins after a revision, and returns the number of the entry there.
+fn create(from: &Revision, name: &BranchName, workspace: &Workspace) -> Result<u64, Failure> {
+    let Revision { match_name, branch, seq } = from;
+    if let Some(client) = workspace.service()? {
+        let from = match seq {
+            Some(seq) => format!("{branch}:{seq}"),
+            None => branch.to_string(),
+        };
+        let body = json!({ "name": name.as_str(), "from": from });
+        let path = format!("/v1/matches/{match_name}/branches");
+        let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
+        let reply = client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: false })?;
+        let seq = document(&reply)?.pointer("/from/seq").and_then(Value::as_u64);
+        return seq.ok_or_else(|| unusable("expected where the branch begins"));
+    }
+    let store = workspace.open_store()?;
+    let at = match seq {
+        Some(seq) => *seq,
+        None => store.head(match_name, branch)?,
+    };
+    store.create_branch(match_name, name, branch, at, Vec::new())?;
+    Ok(at)
+}
+
+fn delete(revision: &Revision, workspace: &Workspace) -> Result<(), Failure> {
+    let Revision { match_name, branch, .. } = revision;
+    if let Some(client) = workspace.service()? {
+        let path = format!("/v1/matches/{match_name}/branches/{branch}");
+        let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
+        client.change(&asked, &Sent { body: None, key: None, may_repeat: false })?;
+        return Ok(());
+    }
+    let store = workspace.open_store()?;
+    require_not_by_mail(&store, revision)?;
+    require_not_current(&store, revision)?;
+    Ok(store.delete_branch(match_name, branch)?)
+}
+
+/// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.
+fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
+    if revision.branch.is_main() || current_branch(store, &revision.match_name)? != revision.branch {
+        return Ok(());
+    }
+    let message = format!("`{}` continues on branch `{}`", revision.match_name, revision.branch);
+    Err(Failure::usage(message)
+        .hint("take back on the page or by the service first; then the match continues on another"))
+}
+
+/// Requires that the key in `$TURNFOLD_KEY`, if there is one, has not signed a branch that is to be deleted. The key
+/// would not sign another branch of that name.
+fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
+    let Some(path) = env::var_os("TURNFOLD_KEY").filter(|path| !path.is_empty()) else { return Ok(()) };
+    let signers = Signers::open(&[path.into()])?;
+    if signers.remembered(&signers.origin(store, revision)?)?.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
+    Err(Failure::usage(message).hint("`--force` deletes it"))
 }

@@ -1,15 +1,23 @@
-//! `turnfold log`: prints the entries of a revision with their outcomes.
+//! `turnfold log`: prints the entries of a revision with their outcomes, in a store here or at a service.
 
 mod raw;
 
+use std::collections::VecDeque;
+
 use regex_lite::{Regex, RegexBuilder};
-use turnfold_core::Seat;
-use turnfold_history::{RangeName, Record, SourceName, Viewer};
+use turnfold_core::{Digest, Seat};
+use turnfold_history::{RangeName, Record, Revision, SeatHistory, SourceName, Tail, ViewedEntry, Viewer};
+use turnfold_show::render;
+use turnfold_store::{Entries, StoreError, StoreReader};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::warn_of_left;
+use crate::histories::{self, no_seat, warn_of_left};
 use crate::limits::PATTERN_BYTES_MAX;
+use crate::matches::Sourced;
+use crate::output::Output;
+use crate::remote::client::{Client, path_of};
+use crate::remote::look::{ListPart, ask, print_pages, require_unused, seen_at};
 use crate::sources::{Named, SourceArg};
 
 /// Print the entries of a revision with their outcomes
@@ -37,11 +45,11 @@ pub(crate) struct Args {
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    pub(crate) viewer: Option<Viewer>,
+    viewer: Option<Viewer>,
 
     /// Print only this seat's entries; may be repeated
     #[arg(long = "seat", value_name = "SEAT")]
-    pub(crate) seats: Vec<Seat>,
+    seats: Vec<Seat>,
 
     /// Print only entries that match a regular expression
     #[arg(long, value_name = "REGEX", value_parser = read_pattern)]
@@ -49,11 +57,11 @@ pub(crate) struct Args {
 
     /// Print when each entry was recorded, in UTC
     #[arg(long)]
-    pub(crate) times: bool,
+    times: bool,
 
     /// Print the link after each entry, for `verify --expect`; available only to the host
     #[arg(long)]
-    pub(crate) links: bool,
+    links: bool,
 
     /// Print the entries as they are stored, without the rules; available only to the host
     #[arg(long, conflicts_with = "grep")]
@@ -61,7 +69,7 @@ pub(crate) struct Args {
 
     /// Print only the last N entries that match
     #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) last: Option<u64>,
+    last: Option<u64>,
 }
 
 /// Reads a pattern. Its compiled size is bounded, and matching takes time in proportion to pattern and text.
@@ -73,20 +81,20 @@ fn read_pattern(text: &str) -> Result<Regex, String> {
 }
 
 impl Args {
-    pub(crate) fn viewer(&self) -> Viewer {
+    fn viewer(&self) -> Viewer {
         self.viewer.unwrap_or(Viewer::HOST)
     }
 
-    pub(crate) fn looks_for(&self, record: &Record) -> bool {
+    fn looks_for(&self, record: &Record) -> bool {
         let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    pub(crate) fn is_filtered(&self) -> bool {
+    fn is_filtered(&self) -> bool {
         !self.seats.is_empty() || self.grep.is_some()
     }
 
-    pub(crate) fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         !self.is_filtered() && !self.times && !self.links && !self.raw && self.last.is_none()
     }
 }
@@ -115,6 +123,142 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
         return raw::print(range, &args.seats, last, context);
     }
     let Context { workspace, output, .. } = context;
-    workspace.log(args, range, output)?;
+    let viewer = args.viewer();
+    if args.links {
+        viewer.require_all("links")?;
+        if matches!(range.source, SourceName::File(_)) {
+            return Err(Failure::usage("a replay file has no links"));
+        }
+    }
+    if let Some((client, revision)) = workspace.service_with(&range.source)? {
+        // The service has no filters, and counts the entries up to a number as the token's seat does.
+        if args.is_plain() && (revision.seq.is_none() || client.sees_all() && viewer.sees_all()) {
+            return print_far(args, range, client, revision, output);
+        }
+        require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
+    }
+    let history = histories::open(viewer, &range.source, workspace)?;
+    let start = history.start()?;
+    let players = start.players();
+    if let Some(seat) = args.seats.iter().find(|seat| **seat != Seat::Host && !players.contains(seat)) {
+        return Err(no_seat(seat.name(), players, &range.source));
+    }
+    print_folded(args, range, &history, output)
+}
+
+fn print_far(
+    args: &Args,
+    range: &RangeName,
+    client: &Client,
+    revision: &Revision,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
+    let before = range.first.saturating_sub(1);
+    if revision.seq.is_some() {
+        // A page may end early without an error, so a request for the view checks that the last entry exists.
+        ask(client, revision, "view", seen_at(revision.seq, args.viewer), output.format())?;
+    }
+    let part = ListPart {
+        path: path_of(revision, "entries"),
+        query: seen_at(None, args.viewer),
+        after: (before > 0).then(|| before.to_string()),
+        count: revision.seq.map(|last| last.saturating_sub(before)),
+        source: Some(range.source.up_to(None).to_string()),
+    };
+    print_pages(client, part, output)?;
     Ok(ExitStatus::Yes)
+}
+
+/// Prints the entries while they are folded, so that a long log takes little memory.
+fn print_folded(
+    args: &Args,
+    range: &RangeName,
+    history: &SeatHistory,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
+    let source = range.source.up_to(None).to_string();
+    let mut tail = Tail { count: args.last.unwrap_or(u64::MAX), first: range.first };
+    let mut left = u64::MAX;
+    if let Some(last) = args.last
+        && args.is_filtered()
+    {
+        let Some(first) = first_of_last(last, args, range, history)? else {
+            return Ok(ExitStatus::Yes);
+        };
+        tail = Tail { count: u64::MAX, first };
+        left = last;
+    }
+    let stored = match (&range.source, history.store()) {
+        (SourceName::Revision(revision), Some(store)) if args.links => Some((revision, store)),
+        _ => None,
+    };
+    let mut chain = None;
+    let mut print_seen = |seen: &mut ViewedEntry<'_>| -> Result<(), Failure> {
+        let mut line = seen.logged_record();
+        if left == 0 || !args.looks_for(&line.record) {
+            return Ok(());
+        }
+        left -= 1;
+        if let Some((revision, store)) = stored {
+            let chain = match &mut chain {
+                Some(chain) => chain,
+                None => chain.insert(chain_from(seen.seq(), revision, store)?),
+            };
+            line.link = link_after(seen.seq(), chain)?;
+        }
+        let sourced = Sourced { source: &source, item: &line };
+        Ok(output.show(&sourced, || vec![render::logged(&line, args.times)])?)
+    };
+    let mut printed = Ok(());
+    let looked = history.show_last(tail, &mut |seen| {
+        if printed.is_ok() {
+            printed = print_seen(seen);
+        }
+    });
+    printed?;
+    looked?;
+    Ok(ExitStatus::Yes)
+}
+
+/// Returns the first of the last entries that match. Only entries from there are folded again to be printed.
+fn first_of_last(
+    last: u64,
+    args: &Args,
+    range: &RangeName,
+    history: &SeatHistory,
+) -> Result<Option<u64>, Failure> {
+    let mut latest = VecDeque::new();
+    history.show_last(Tail { count: u64::MAX, first: range.first }, &mut |seen| {
+        if args.looks_for(&seen.record()) {
+            push_latest(&mut latest, seen.seq(), last);
+        }
+    })?;
+    Ok(latest.front().copied())
+}
+
+/// Adds the number of an entry, and keeps only the last ones.
+fn push_latest(latest: &mut VecDeque<u64>, seq: u64, most: u64) {
+    latest.push_back(seq);
+    if latest.len() as u64 > most {
+        latest.pop_front();
+    }
+}
+
+fn chain_from<'s>(
+    first: u64,
+    revision: &Revision,
+    store: &'s StoreReader,
+) -> Result<Entries<'s>, StoreError> {
+    let Revision { match_name, branch, seq: to } = revision;
+    let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
+    store.entries(match_name, branch, first..=to)
+}
+
+fn link_after(seq: u64, chain: &mut Entries<'_>) -> Result<Option<Digest>, StoreError> {
+    while let Some((entry, link)) = chain.next_linked().transpose()? {
+        if entry.seq == seq {
+            return Ok(Some(link));
+        }
+    }
+    Ok(None)
 }

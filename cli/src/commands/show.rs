@@ -1,11 +1,20 @@
-//! `turnfold show`: shows what a seat sees. `turnfold legal`: lists the commands that would be applied.
+//! `turnfold show`, `legal` and `ask`: what a viewer sees of a state, in a store here or at a service.
 
-use turnfold_history::{SourceName, Viewer};
+use std::collections::BTreeSet;
+
+use clap::{Arg, ArgMatches, FromArgMatches};
+use serde_json::{Value, json};
+use turnfold_core::AnyState;
+use turnfold_history::{SeatHistory, SourceName, Viewer};
+use turnfold_show::drawing::{Highlights, svg, target_spots};
+use turnfold_show::page::frames::changed_by_last;
+use turnfold_show::render::{self, LegalCommand, legal_commands, standing};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::warn_of_left;
-use crate::output::Format;
+use crate::histories::{load, seek, warn_of_left};
+use crate::output::{Answer, Format};
+use crate::remote::look::{answer_of, ask as ask_service, document, page_of, seen_at};
 use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
@@ -24,15 +33,15 @@ pub(crate) struct Args {
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    pub(crate) viewer: Option<Viewer>,
+    viewer: Option<Viewer>,
 
     /// Mark what the last entry shown changed in this picture
     #[arg(long)]
-    pub(crate) changed: bool,
+    changed: bool,
 
     /// Mark the hexes or squares that the commands of `legal` name, with the same `--as`
     #[arg(long)]
-    pub(crate) reach: bool,
+    reach: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -66,9 +75,63 @@ fn show(
     if let SourceName::Revision(revision) = source {
         warn_of_left(revision, context)?;
     }
-    let view = context.workspace.view(args, source, name, context.output.format())?;
-    context.output.print(view)?;
+    let seen = view(args, source, name, context)?;
+    context.output.print(seen)?;
     Ok(ExitStatus::Yes)
+}
+
+fn view(args: &Args, source: &SourceName, name: Option<&str>, context: &Context) -> Result<Answer, Failure> {
+    let format = context.output.format();
+    // The service marks nothing in its pictures.
+    if let Some((client, revision)) = context.service_with(source)?
+        && !args.changed
+        && !args.reach
+    {
+        let resource = if format == Format::Svg { "picture.svg" } else { "view" };
+        let reply = ask_service(client, revision, resource, seen_at(revision.seq, args.viewer), format)?;
+        return if format == Format::Json {
+            named(document(&reply)?, name)
+        } else {
+            answer_of(reply, format)
+        };
+    }
+    let asked = args.viewer.unwrap_or(Viewer::HOST);
+    let mut seat_history = None;
+    let mut changed = BTreeSet::new();
+    let (viewer, state) = if args.changed {
+        let history = seat_history.insert(load(asked, source, context)?);
+        changed = changed_by_last(history)?;
+        (history.viewer(), history.state()?)
+    } else {
+        seek(asked, source, context)?
+    };
+    let stands = match (viewer.standing(state.as_ref()), &seat_history) {
+        (Some(stands), _) => stands,
+        (None, Some(seat_history)) => seat_history.standing()?,
+        (None, None) => SeatHistory::load(asked, source, &context.workspace)?.standing()?,
+    };
+    if format == Format::Json {
+        return named(viewer.view(state.as_ref()), name);
+    }
+    let picture = viewer.picture(state.as_ref());
+    let mut highlights = Highlights { changed, ..Highlights::default() };
+    if args.reach {
+        let commands = legal_commands(args.viewer, viewer, state.as_ref());
+        let targets = commands.iter().flat_map(|legal| &legal.targets);
+        highlights.reach = target_spots(&picture, targets);
+    }
+    if format == Format::Svg {
+        return Ok(Answer::Document(svg::document(&picture, &highlights)));
+    }
+    Ok(Answer::Board { picture, highlights, below: standing(&stands) })
+}
+
+/// Returns the JSON of a view, with the name of its source, if it has one.
+fn named(view: Value, name: Option<&str>) -> Result<Answer, Failure> {
+    Ok(Answer::json(&match name {
+        Some(source) => json!({ "source": source, "view": view }),
+        None => view,
+    })?)
 }
 
 /// List the commands that would be applied
@@ -87,7 +150,110 @@ pub(crate) struct LegalArgs {
 }
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let legal = context.workspace.legal(&args.source, args.viewer, context.output.format())?;
-    context.output.print(legal)?;
+    let LegalArgs { source, viewer: asked } = args;
+    let format = context.output.format();
+    let answer = if let Some((client, revision)) = context.service_with(source)? {
+        let reply = ask_service(client, revision, "legal", seen_at(revision.seq, *asked), format)?;
+        page_of(reply, &["items"], None, format)?.answer
+    } else {
+        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, context)?;
+        require_legal(&*state)?;
+        let commands = legal_commands(*asked, viewer, state.as_ref());
+        Answer::list(format, &commands, |commands| commands.iter().map(LegalCommand::line).collect())?
+    };
+    context.output.print(answer)?;
+    Ok(ExitStatus::Yes)
+}
+
+pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
+    if state.lists_legal() {
+        return Ok(());
+    }
+    // RF-6: a referee need not list legal commands.
+    Err(Failure::usage("nothing lists legal commands here")
+        .hint("a referee offers `legal`, a recording has no rules; see `turnfold help referees`"))
+}
+
+/// Ask the ruleset a question
+///
+/// The questions depend on the ruleset; an unknown one is answered with the list of those that exist.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold ask duel reach atlas")]
+pub(crate) struct AskArgs {
+    /// Revision or replay file; `-` is standard input
+    #[arg(value_name = "REV")]
+    source: SourceName,
+
+    #[command(flatten)]
+    question: Question,
+
+    /// Who asks [default: host]
+    #[arg(long = "as", value_name = "SEAT")]
+    viewer: Option<Viewer>,
+}
+
+/// The words of a question, which may begin with a hyphen, as `-1,2` does.
+///
+/// Each word is an argument of its own. If one argument took several, clap would take everything after a word with a
+/// hyphen as words too, even `--as p1`.
+#[derive(Debug)]
+struct Question(String);
+
+/// The names of the words. A question of more words has to be quoted.
+const WORDS: [&str; 12] = ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12"];
+
+impl clap::Args for Question {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let word = |(number, name): (usize, &'static str)| {
+            let word = Arg::new(name).value_name("QUERY").value_parser(read_word);
+            let word = word.allow_hyphen_values(true).required(number == 0).hide(number > 0);
+            word.help("The question, such as `reach atlas`, in one word or several")
+        };
+        command.args(WORDS.into_iter().enumerate().map(word))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Question {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let words = WORDS.iter().filter_map(|name| matches.get_one::<String>(name));
+        Ok(Self(words.map(String::as_str).collect::<Vec<_>>().join(" ")))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Parses an argument; unknown options are rejected.
+fn read_word(word: &str) -> Result<String, &'static str> {
+    match word.strip_prefix('-') {
+        Some(rest) if rest.starts_with(|first: char| first == '-' || first.is_ascii_alphabetic()) => {
+            Err("there is no such option")
+        }
+        _ => Ok(word.into()),
+    }
+}
+
+pub(crate) fn ask(args: &AskArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let AskArgs { source, question: Question(question), viewer: asked } = args;
+    let format = context.output.format();
+    let answer = if let Some((client, revision)) = context.service_with(source)? {
+        let mut query = seen_at(revision.seq, *asked);
+        query.push(("q", question.clone()));
+        answer_of(ask_service(client, revision, "ask", query, format)?, format)?
+    } else {
+        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, context)?;
+        match viewer.ask(state.as_ref(), question) {
+            Ok(answer) if format == Format::Json => Answer::json(&answer.json)?,
+            Ok(answer) => Answer::Lines(vec![render::answer(&answer)]),
+            Err(error) => return Err(Failure::usage(error.to_string())),
+        }
+    };
+    context.output.print(answer)?;
     Ok(ExitStatus::Yes)
 }

@@ -7,10 +7,10 @@ use serde_json::{Map, json};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use crate::commands::new::GameArgs;
+use crate::commands::show::require_legal;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::limits::PERFT_STATES_MAX;
-use crate::matches::require_legal;
 use crate::output::{dim, plain};
 use crate::stderr;
 

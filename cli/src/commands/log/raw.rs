@@ -9,9 +9,9 @@ use turnfold_history::text::time;
 use turnfold_history::{CommandForm, RangeName, SourceName, Sources, Tail, rules_of};
 use turnfold_store::{Entry, IdempotencyKey};
 
+use super::push_latest;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::matches::push_latest;
 use crate::output::{Line, dim, plain, strong};
 
 #[derive(Serialize)]
