@@ -18,17 +18,17 @@ use turnfold_history::tfl::Replay;
 use turnfold_history::{ReplayError, Sources, catch};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store, StoreReader};
 
-use crate::accords::Accords;
 use crate::auth::{Access, AccessToken, Bearer, KnownGrants, LastSeen, TokenKind, no_token, require_live};
 use crate::auto_host::AutoHost;
 use crate::branch_cache::BranchCache;
-use crate::desks::Desks;
+use crate::hosting::Desks;
 use crate::http::name;
 use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::open_branch::OpenBranch;
 use crate::options::{Options, Outside, Reload, Settings};
 use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::takeback::Accords;
 use crate::turn_calls::TurnCalls;
 
 pub(crate) struct App {

@@ -1,10 +1,12 @@
-//! Matches by mail that the service hosts: one writer per desk, and turns executed when they are due (PM-31a).
+//! Matches by mail that the service hosts: the host's key, one writer per desk, and turns executed when they are due
+//! (PM-31a).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
@@ -13,11 +15,11 @@ use turnfold_mail::{
     DeskOf, MailError, MailHost, MailRoom, Maildir, PostFolder, PostOffice, ReceivedMail, TableDice,
     UnsentLetter, desk_naming, give_to_command, take_mail, why_not_given, write_day,
 };
+use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, MatchName, StoreError};
 
-use crate::app::App;
+use crate::app::{App, lock};
 use crate::append::{Patience, moves_on};
-use crate::desks::{HostedMail, desk_problem};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
@@ -28,6 +30,49 @@ const LOOKS_FOR_MAILS: u32 = 10;
 
 /// How long to wait after a failure on a desk, in seconds.
 const AGAIN_SECONDS: u64 = 60;
+
+/// How the service hosts matches by mail.
+#[derive(Clone, Debug)]
+pub struct HostedMail {
+    /// The host's key.
+    pub signers: Arc<Signers>,
+    /// The folder in which letters wait to be sent; if `None`, no letters are written.
+    pub letters: Option<PathBuf>,
+    /// The public address of the pages that letters link to; if `None`, letters have no links (PM-70).
+    pub pages: Option<String>,
+    /// The Maildir whose mails the service takes (PM-104).
+    pub maildir: Option<PathBuf>,
+    /// The shell command that sends a letter (PM-104).
+    pub send: Option<String>,
+    /// The name of the program that players type, for the commands in letters.
+    pub program: &'static str,
+}
+
+pub(crate) struct Desks {
+    pub(crate) mail: HostedMail,
+    /// The games with news.
+    news: Mutex<BTreeSet<MatchName>>,
+    wake: Notify,
+}
+
+impl Desks {
+    pub(crate) fn new(mail: HostedMail) -> Self {
+        Self { mail, news: Mutex::default(), wake: Notify::new() }
+    }
+
+    pub(crate) fn take_news(&self) -> BTreeSet<MatchName> {
+        std::mem::take(&mut *lock(&self.news))
+    }
+
+    pub(crate) async fn notified(&self) {
+        self.wake.notified().await;
+    }
+
+    pub(crate) fn notify(&self, game: MatchName) {
+        lock(&self.news).insert(game);
+        self.wake.notify_one();
+    }
+}
 
 pub(crate) async fn at_desk<T: Send + 'static>(
     app: &Arc<App>,
@@ -325,4 +370,21 @@ fn with_room<T>(
     let pages = pages.as_deref();
     let room = MailRoom { store: &app.store, registry, signers, addresses, outbox, game, pages, program };
     Ok(Some(work(&room)?))
+}
+
+pub(crate) fn desk_problem(error: impl Into<MailError>) -> Problem {
+    match error.into() {
+        // The desk was found, so the key does not fit it.
+        MailError::Unusable(_) => {
+            Problem::forbidden("the key of this service does not fit the desk of the match")
+        }
+        error @ (MailError::Addresses { .. }
+        | MailError::Outbox(_)
+        | MailError::Replay(ReplayError::Input(_))
+        | MailError::Proof(_)) => {
+            tracing::error!(%error, "the desk cannot be signed, or a letter not be written");
+            Problem::internal()
+        }
+        error => error.into(),
+    }
 }

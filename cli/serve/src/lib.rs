@@ -11,7 +11,6 @@
 //!
 //! [`serve()`] is the entry point. The description of the service for its clients is `openapi.json`.
 
-mod accords;
 mod answers;
 mod app;
 mod append;
@@ -19,7 +18,6 @@ mod auth;
 mod auto_host;
 mod branch_cache;
 mod connections;
-mod desks;
 mod documents;
 mod hosting;
 mod http;
@@ -40,7 +38,7 @@ mod takeback;
 mod turn_calls;
 
 pub use auth::{AccessToken, TokenKind};
-pub use desks::HostedMail;
+pub use hosting::HostedMail;
 pub use options::{Options, Outside, Reload, Settings};
 pub use router::description;
 pub use server::{ServeError, serve};

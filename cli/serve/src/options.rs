@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use turnfold_core::{Digest, DueRoll};
 
-use crate::desks::HostedMail;
+use crate::hosting::HostedMail;
 use crate::turn_calls::Notifying;
 
 /// How the service runs.

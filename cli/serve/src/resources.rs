@@ -1,30 +1,88 @@
-//! The resources of the service (SV-8), one file each. Handlers know no rules; each calls what its verb calls.
+//! The resources of the service (SV-8). Handlers know no rules; each calls what its verb calls.
 
-pub(crate) mod backup;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::auth::Bearer;
+use crate::http::{JSON, ValidQuery, require_accepted};
+use crate::problem::{ApiResult, Problem};
+
+pub(crate) mod accord;
 pub(crate) mod branches;
 pub(crate) mod calendars;
 pub(crate) mod calls;
-pub(crate) mod diff;
 pub(crate) mod entries;
 pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod find;
 pub(crate) mod grants;
-pub(crate) mod health;
-pub(crate) mod here;
-pub(crate) mod hosting;
-pub(crate) mod join;
 pub(crate) mod match_document;
 pub(crate) mod matches;
-pub(crate) mod modules;
 pub(crate) mod notes;
 pub(crate) mod pages;
 pub(crate) mod papers;
 pub(crate) mod position;
 pub(crate) mod rematch;
 pub(crate) mod rulesets;
-pub(crate) mod seat_pages;
-pub(crate) mod status;
+pub(crate) mod running;
 pub(crate) mod statuses;
-pub(crate) mod takeback;
-pub(crate) mod trial;
+
+/// What most resources use.
+mod prelude {
+    pub(crate) use std::sync::Arc;
+
+    pub(crate) use axum::extract::{Request, State};
+    pub(crate) use axum::http::{HeaderMap, StatusCode};
+    pub(crate) use axum::response::{IntoResponse, Response};
+    pub(crate) use serde::{Deserialize, Serialize};
+    pub(crate) use turnfold_core::{Digest, Seat};
+    pub(crate) use turnfold_history::{Revision, Viewer};
+    pub(crate) use turnfold_store::{BranchName, GrantId, GrantKind, MatchName, NewGrant};
+    pub(crate) use utoipa::{IntoParams, ToSchema};
+
+    pub(crate) use super::statuses::{Changed, Deleted, Looked, Name};
+    pub(crate) use super::{JsonQuery, RequestTo};
+    pub(crate) use crate::app::{App, to_end};
+    pub(crate) use crate::auth::{Access, AccessToken, Bearer, TokenKind};
+    pub(crate) use crate::documents::{self, lists};
+    pub(crate) use crate::http::{
+        AnswerForm, JSON, List, NoParameters, ValidQuery, created, given, json, json_body, link_next,
+        list_limit, name, name_if_given, require_accepted, text, typed,
+    };
+    pub(crate) use crate::problem::{ApiResult, Problem, ProblemCode};
+    pub(crate) use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+    pub(crate) use crate::takeback::current_branch;
+}
+
+/// The service, the token of a request, and what the path of the request names.
+pub(crate) struct RequestTo<P> {
+    app: Arc<App>,
+    bearer: Bearer,
+    path: P,
+}
+
+impl<P: DeserializeOwned + Send> FromRequestParts<Arc<App>> for RequestTo<P> {
+    type Rejection = <Path<P> as FromRequestParts<Arc<App>>>::Rejection;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Self::Rejection> {
+        let Path(path) = Path::from_request_parts(parts, app).await?;
+        Ok(Self { app: Arc::clone(app), bearer: Bearer::of(&parts.headers, &parts.extensions), path })
+    }
+}
+
+/// The query of a request that is answered in JSON only.
+pub(crate) struct JsonQuery<T>(T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for JsonQuery<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> ApiResult<Self> {
+        let ValidQuery(query) = ValidQuery::from_request_parts(parts, app).await?;
+        require_accepted(&parts.headers, JSON)?;
+        Ok(Self(query))
+    }
+}

@@ -23,9 +23,8 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    backup, branches, calendars, calls, diff, entries, events, files, find, grants, health, here, hosting,
-    join, matches, modules, notes, pages, papers, position, rematch, rulesets, seat_pages, status, takeback,
-    trial,
+    accord, branches, calendars, calls, entries, events, files, find, grants, matches, notes, pages, papers,
+    position, rematch, rulesets, running,
 };
 
 /// What the description has besides its routes.
@@ -54,7 +53,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(rulesets::list))
         .routes(routes!(rulesets::rulebook))
-        .routes(routes!(modules::show))
+        .routes(routes!(rulesets::module))
         .routes(routes!(matches::list, matches::create))
         .routes(routes!(matches::show))
         .routes(routes!(branches::list, branches::create))
@@ -65,35 +64,35 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(position::legal))
         .routes(routes!(position::ask))
         .routes(routes!(find::find))
-        .routes(routes!(trial::try_out))
-        .routes(routes!(diff::diff))
+        .routes(routes!(position::try_out))
+        .routes(routes!(branches::diff))
         .routes(routes!(files::frames))
         .routes(routes!(files::replay))
         .routes(routes!(files::page))
         .routes(routes!(events::follow))
         .routes(routes!(grants::list, grants::create))
         .routes(routes!(grants::revoke))
-        .routes(routes!(hosting::set_terms))
-        .routes(routes!(hosting::announce_absence))
-        .routes(routes!(here::show))
+        .routes(routes!(accord::set_terms))
+        .routes(routes!(accord::announce_absence))
+        .routes(routes!(matches::here))
         .routes(routes!(notes::list, notes::write))
         .routes(routes!(notes::remove))
         .routes(routes!(rematch::play_again))
-        .routes(routes!(takeback::ask))
-        .routes(routes!(takeback::answer))
+        .routes(routes!(accord::take_back))
+        .routes(routes!(accord::answer_takeback))
         .routes(routes!(calls::show, calls::set, calls::stop))
         .routes(routes!(calendars::join))
         .routes(routes!(calendars::read, calendars::end))
-        .routes(routes!(join::show, join::join))
+        .routes(routes!(grants::show_invitation, grants::join))
         .routes(routes!(papers::take))
-        .routes(routes!(seat_pages::open))
-        .routes(routes!(seat_pages::show))
-        .routes(routes!(seat_pages::submit))
-        .routes(routes!(backup::backup))
-        .routes(routes!(status::status))
-        .routes(routes!(health::lives))
-        .routes(routes!(health::is_ready))
-        .routes(routes!(health::openapi))
+        .routes(routes!(papers::open_page))
+        .routes(routes!(papers::show_desk))
+        .routes(routes!(papers::submit_lines))
+        .routes(routes!(running::backup))
+        .routes(routes!(running::status))
+        .routes(routes!(running::is_alive))
+        .routes(routes!(running::is_ready))
+        .routes(routes!(running::openapi))
 }
 
 /// Returns the description of the service as JSON.
@@ -226,7 +225,7 @@ fn cross_origin(origins: &[String]) -> CorsLayer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resources::health::OPENAPI;
+    use crate::resources::running::OPENAPI;
 
     /// SV-33: `SNAPSHOTS=overwrite` writes the kept description again, as a change to be reviewed.
     #[test]

@@ -1,16 +1,20 @@
-//! Takebacks: the questions and answers of players, and the current branch of a match (SV-63 to SV-66).
+//! Takebacks: the questions and answers of players, the current branch of a match (SV-63 to SV-66), and the news about
+//! them for those who follow a match.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
+use serde::Serialize;
+use tokio::sync::watch;
 use turnfold_core::Seat;
 use turnfold_core::rules::accord::{Command, Takeback};
 use turnfold_history::session::ScriptCommand;
 use turnfold_history::{CommandForm, ReplayError, Revision, Viewer};
 use turnfold_mail::{MailError, MatchAccord};
-use turnfold_store::{BranchName, MatchName, StoreError};
+use turnfold_store::{BranchName, MatchName, NamedBranch, StoreError};
+use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::{App, lock};
 use crate::append::{moves_on, require_not_by_mail};
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
@@ -19,15 +23,109 @@ use crate::problem::{ApiResult, Problem, ProblemCode};
 /// How often to try again after a conflict with another request.
 const TRIES_MAX: u32 = 8;
 
-pub(crate) struct AskedTakeback {
-    pub(crate) number: u32,
-    pub(crate) by: Seat,
-    /// The entry after which the match would continue. Its number is the same for all viewers, because the game conceals
-    /// nothing.
-    pub(crate) after: u64,
-    pub(crate) agreed: BTreeSet<Seat>,
-    /// The seats whose answers are missing.
-    pub(crate) awaited: BTreeSet<Seat>,
+/// New accords are looked for in every this many rounds.
+const LOOK_EVERY: u64 = 8;
+
+/// The most matches whose new accords are looked for in one round.
+const LOOKED_FOR_MAX: usize = 100;
+
+#[derive(Default)]
+pub(crate) struct Accords {
+    followed: Mutex<BTreeMap<MatchName, Followed>>,
+}
+
+struct Followed {
+    /// Counts the changes.
+    news: watch::Sender<u64>,
+    /// The accord in a database that other processes may change, and its last known entry.
+    accord: Option<(NamedBranch, u64)>,
+}
+
+impl Accords {
+    pub(crate) fn watch(&self, match_name: &MatchName) -> watch::Receiver<u64> {
+        let mut followed = lock(&self.followed);
+        followed.retain(|_, followed| followed.news.receiver_count() > 0);
+        let one = followed.entry(match_name.clone());
+        one.or_insert_with(|| Followed { news: watch::Sender::new(0), accord: None }).news.subscribe()
+    }
+
+    fn announce(&self, match_name: &MatchName) {
+        if let Some(followed) = lock(&self.followed).get(match_name) {
+            followed.news.send_modify(|count| *count += 1);
+        }
+    }
+}
+
+impl App {
+    pub(crate) fn announce_accord(&self, match_name: &MatchName) {
+        for branch in self.branches.all() {
+            if branch.revision.match_name == *match_name {
+                branch.note_left(None);
+            }
+        }
+        self.accords.announce(match_name);
+    }
+
+    pub(crate) fn hear_of_accords(&self, round: u64) -> ApiResult<()> {
+        let mut known = Vec::new();
+        let mut unknown = Vec::new();
+        for (name, followed) in lock(&self.accords.followed).iter() {
+            match &followed.accord {
+                Some((named, head)) => known.push((name.clone(), named.clone(), *head)),
+                None => unknown.push(name.clone()),
+            }
+        }
+        let named: Vec<_> = known.iter().map(|(_, named, _)| named.clone()).collect();
+        for ((name, named, head), now) in known.into_iter().zip(self.store.heads(&named)?) {
+            if now != Some(head) {
+                self.note_accord(&name, now.map(|now| (named, now)));
+            }
+        }
+        // Most matches never get an accord, so new accords are looked for less often and for some matches at a time.
+        if unknown.is_empty() || !round.is_multiple_of(LOOK_EVERY) {
+            return Ok(());
+        }
+        let begin =
+            usize::try_from(round / LOOK_EVERY).unwrap_or(0).wrapping_mul(LOOKED_FOR_MAX) % unknown.len();
+        for name in unknown.iter().cycle().skip(begin).take(unknown.len().min(LOOKED_FOR_MAX)) {
+            let Ok(accord) = MatchAccord::name_of(name) else { continue };
+            match self.store.branch_head(&accord, &BranchName::main()) {
+                Ok(found) => {
+                    let branch = BranchName::main();
+                    let named = NamedBranch { match_name: accord, branch, id: found.id };
+                    self.note_accord(name, Some((named, found.seq)));
+                }
+                Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn note_accord(&self, match_name: &MatchName, accord: Option<(NamedBranch, u64)>) {
+        if let Some(followed) = lock(&self.accords.followed).get_mut(match_name) {
+            followed.accord = accord;
+        }
+        self.announce_accord(match_name);
+    }
+}
+
+/// What a player asks to take back.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct TakebackJson {
+    /// Its number, by which it is answered.
+    number: u32,
+    /// Who asks.
+    #[schema(value_type = String)]
+    seat: Seat,
+    /// The entry after which the match would continue, in the viewer's numbering; 0 is the setup.
+    after: u64,
+    /// Who agreed.
+    #[schema(value_type = Vec<String>)]
+    agreed: BTreeSet<Seat>,
+    /// Whose answer is missing.
+    #[schema(value_type = Vec<String>)]
+    awaited: BTreeSet<Seat>,
 }
 
 pub(crate) fn current_branch(app: &App, match_name: &MatchName) -> ApiResult<BranchName> {
@@ -97,7 +195,7 @@ pub(crate) fn asked(
     app: &Arc<App>,
     match_name: &MatchName,
     viewer: Viewer,
-) -> ApiResult<Option<AskedTakeback>> {
+) -> ApiResult<Option<TakebackJson>> {
     if viewer == Viewer::SPECTATOR {
         return Ok(None);
     }
@@ -105,7 +203,8 @@ pub(crate) fn asked(
     let Takeback { number, by, agreed, after, .. } = takeback;
     let mut awaited = seats_with_players(app, match_name)?;
     awaited.retain(|seat| *seat != by && !agreed.contains(seat));
-    Ok(Some(AskedTakeback { number, by, after, agreed, awaited }))
+    // The number of the entry is the same for all viewers, because the game conceals nothing.
+    Ok(Some(TakebackJson { number, seat: by, after, agreed, awaited }))
 }
 
 pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Option<u64>) -> ApiResult<()> {

@@ -1,27 +1,17 @@
-//! The branches of a match.
+//! The branches of a match, and two of its histories compared, as `diff` does.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
-use axum::response::IntoResponse;
-use serde::Deserialize;
-use turnfold_history::Revision;
+use turnfold_history::compare::{Ignored, compare};
+use turnfold_history::{SeatHistory, SourceName};
+use turnfold_show::render::diff::{DiffDocument, lines};
 use turnfold_show::render::{self, ListedBranch};
-use turnfold_store::{BranchInfo, BranchName, MatchName};
-use utoipa::ToSchema;
+use turnfold_store::BranchInfo;
 
-use super::statuses::{Changed, Deleted, Looked, Name};
-use crate::app::{App, to_end};
+use super::match_document::are_over;
+use super::prelude::*;
 use crate::append::require_not_by_mail;
-use crate::auth::{Access, Bearer};
-use crate::documents::{self, BranchList};
-use crate::http::{AnswerForm, List, NoParameters, ValidQuery, created, json, json_body, name, text};
+use crate::documents::BranchList;
 use crate::limits::BRANCHES_MAX;
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::reading::BranchPath;
-use crate::takeback::current_branch;
 
 pub(crate) fn open_branches(
     app: &App,
@@ -61,9 +51,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
     responses((status = 200, description = "the branches, as `branch` prints them", content(
         (BranchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
     form: AnswerForm,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
@@ -96,9 +84,7 @@ pub(crate) struct NewBranchBody {
     request_body = NewBranchBody,
     responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::ListedBranch), Changed))]
 pub(crate) async fn create(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -134,9 +120,7 @@ pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revi
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path)),
     responses((status = 204, description = "the branch was deleted"), Deleted))]
 pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let (open, names) = app
@@ -162,6 +146,60 @@ pub(crate) async fn delete(
             Ok(StatusCode::NO_CONTENT.into_response())
         })
         .await
+    })
+    .await
+}
+
+/// Lines of context around commands that differ, as `diff` has them.
+const CONTEXT: usize = 3;
+
+/// What to compare with.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct With {
+    /// The other history, `BRANCH[:SEQ]`
+    #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:(0|[1-9][0-9]{0,17}))?$", example = "main:9")]
+    with: String,
+    /// The last entry [default: the head]
+    #[param(minimum = 0)]
+    at: Option<u64>,
+}
+
+pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
+    let viewer = access.looks(match_name, None)?;
+    // SV-9: once the match is over, every viewer may know everything.
+    if access.is_host() || are_over(app, viewer, &open_branches(app, match_name)?)? {
+        return Ok(());
+    }
+    Err(Problem::forbidden("only the host may see everything until every branch of the match is over"))
+}
+
+/// Compare two histories
+#[utoipa::path(operation_id = "compare_histories", get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), With),
+    responses((status = 200, description = "the differences, as `diff` prints them", content(
+        (documents::Comparison = "application/json"), (String = "text/plain"))), Looked))]
+pub(crate) async fn diff(
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    ValidQuery(asked): ValidQuery<With>,
+    form: AnswerForm,
+) -> ApiResult {
+    let match_name: MatchName = name(&path.match_name)?;
+    app.fold(&bearer, Some(match_name.clone()), move |app, access| {
+        require_all(app, access, &match_name)?;
+        let mut revision = branch_point(&match_name, &path.branch)?;
+        revision.seq = asked.at;
+        let other = branch_point(&match_name, &asked.with)?;
+        let seat_history =
+            |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &app.world);
+        let a = seat_history(revision)?;
+        let b = seat_history(other)?;
+        let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;
+        Ok(match form {
+            AnswerForm::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
+            AnswerForm::Text => text(StatusCode::OK, render::text(lines(&comparison))),
+        })
     })
     .await
 }

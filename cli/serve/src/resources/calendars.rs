@@ -1,26 +1,16 @@
 //! Calendars of a player's deadlines (SV-50 to SV-52), for programs that send no token: the link is the secret, and it opens
 //! nothing else.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
-use axum::http::{Extensions, HeaderMap, StatusCode};
-use axum::response::IntoResponse;
-use serde::{Deserialize, Serialize};
+use axum::http::Extensions;
 use turnfold_core::paper::DeskTime;
-use turnfold_core::{Digest, Seat};
 use turnfold_history::text::printable;
-use turnfold_store::{Grant, GrantId, GrantKind, MatchName, NewGrant};
-use utoipa::ToSchema;
+use turnfold_store::Grant;
 
-use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText, Changed, Name};
-use crate::app::App;
-use crate::auth::{AccessToken, Bearer, TokenKind, no_token};
+use super::prelude::*;
+use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText};
+use crate::auth::no_token;
 use crate::auto_host::{self, Deadline};
-use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted, typed};
 use crate::limits::ClientAddress;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::takeback::current_branch;
 use crate::turn_calls::is_turn;
 
 const CALENDAR: &str = "text/calendar; charset=utf-8";
@@ -74,14 +64,10 @@ struct ShownMatch {
     params(("match" = inline(Name), Path)), request_body = JoinedCalendar,
     responses((status = 200, description = "the calendar shows the deadlines of the seat in this match", body = CalendarLink), Changed))]
 pub(crate) async fn join(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let (player, _) = bearer.hash().ok_or_else(no_token)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player has deadlines"))?;
@@ -129,8 +115,7 @@ pub(crate) async fn join(
     responses((status = 200, description = "the deadlines, as an iCalendar file", body = inline(CalendarText),
         content_type = "text/calendar; charset=utf-8"), CalendarRead))]
 pub(crate) async fn read(
-    State(app): State<Arc<App>>,
-    Path(file): Path<String>,
+    RequestTo { app, path: file, .. }: RequestTo<String>,
     headers: HeaderMap,
     extensions: Extensions,
     _: ValidQuery<NoParameters>,
@@ -158,8 +143,7 @@ pub(crate) async fn read(
     params(("calendar" = inline(CalendarFile), Path)),
     responses((status = 204, description = "the calendar has ended"), CalendarEnded))]
 pub(crate) async fn end(
-    State(app): State<Arc<App>>,
-    Path(file): Path<String>,
+    RequestTo { app, path: file, .. }: RequestTo<String>,
     extensions: Extensions,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {

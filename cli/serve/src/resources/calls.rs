@@ -1,20 +1,7 @@
 //! Whether and where a player is called on a turn while no page is open (SV-44).
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::IntoResponse;
-use serde::{Deserialize, Serialize};
-use turnfold_core::Digest;
-use turnfold_store::MatchName;
-use utoipa::ToSchema;
-
-use super::statuses::{Changed, Deleted, Looked, Name};
-use crate::app::App;
-use crate::auth::{Access, Bearer, no_token};
-use crate::http::{JSON, NoParameters, ValidQuery, json, json_body, name, require_accepted};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use super::prelude::*;
+use crate::auth::no_token;
 use crate::turn_calls::TurnCalls;
 
 const TO_MAX: usize = 200;
@@ -50,13 +37,9 @@ fn hash_of(bearer: &Bearer) -> ApiResult<Digest> {
 #[utoipa::path(operation_id = "show_call", get, path = "/v1/matches/{match}/call", tag = "grants", params(("match" = inline(Name), Path)),
     responses((status = 200, description = "where the player is called", body = CallJson), Looked))]
 pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    _: JsonQuery<NoParameters>,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let token = hash_of(&bearer)?;
     app.serve(bearer, move |app, access| {
         let calls = calls_for(app, access, &name(&match_name)?)?;
@@ -70,14 +53,10 @@ pub(crate) async fn show(
     request_body = NewCall,
     responses((status = 200, description = "the player is called there from now on", body = CallJson), Changed))]
 pub(crate) async fn set(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let token = hash_of(&bearer)?;
     let NewCall { to } = json_body(request).await?;
@@ -99,9 +78,7 @@ pub(crate) async fn set(
 #[utoipa::path(operation_id = "stop_calls", delete, path = "/v1/matches/{match}/call", tag = "grants", params(("match" = inline(Name), Path)),
     responses((status = 204, description = "the player is not called"), Deleted))]
 pub(crate) async fn stop(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let token = hash_of(&bearer)?;

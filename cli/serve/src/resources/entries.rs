@@ -1,29 +1,17 @@
 //! Entries: reading the log, and appending to it (SV-10).
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use axum::http::{HeaderValue, header};
 use tokio::time::Instant;
-use turnfold_core::Seat;
+use turnfold_history::Record;
 use turnfold_history::session::ScriptCommand;
-use turnfold_history::{Record, Revision};
 use turnfold_show::render::{self, NothingPlayed};
 use turnfold_store::IdempotencyKey;
-use utoipa::{IntoParams, ToSchema};
 
-use super::statuses::{AppendProblems, Key, Looked, Name, TagList};
-use crate::app::{App, to_end};
+use super::prelude::*;
+use super::statuses::{AppendProblems, Key, TagList};
 use crate::append::{AnsweredAppend, AppendRequest, AppendedKind, COMMANDS_MAX};
-use crate::auth::{Access, Bearer};
-use crate::documents::{self, EntryList};
-use crate::http::{
-    AnswerForm, List, Tags, ValidQuery, given, json, json_body, link_next, list_limit, name, tag_value, text,
-};
-use crate::problem::{ApiResult, Problem};
-use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::documents::EntryList;
+use crate::http::{Tags, tag_value};
 
 /// Which entries to read.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -48,9 +36,7 @@ pub(crate) struct Range {
     responses((status = 200, description = "the entries, as `log` prints them; the header `Link` of a text answer names the rest", content(
         (EntryList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(range): ValidQuery<Range>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -132,9 +118,7 @@ pub(crate) struct Appended<'a> {
         (status = 200, description = "no roll was due, or the idempotency key was used before", headers(("ETag" = String)), content(
         (Appended = "application/json"), (String = "text/plain"))), AppendProblems))]
 pub(crate) async fn append(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(Expected { expect }): ValidQuery<Expected>,
     form: AnswerForm,
     headers: HeaderMap,

@@ -1,30 +1,22 @@
 //! The stream of a branch: what a viewer learns, as it happens (SV-17 to SV-20).
 
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::HeaderValue;
 use bytes::Bytes;
-use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
-use utoipa::IntoParams;
 
-use super::statuses::{Document, EventIdText, Followed, Name};
+use super::prelude::*;
+use super::statuses::{Document, EventIdText, Followed};
 use crate::answers::ChannelBody;
-use crate::app::App;
-use crate::auth::{Access, Bearer, no_token};
-use crate::http::{ValidQuery, require_accepted, typed};
+use crate::auth::no_token;
 use crate::knowledge::{Delta, EventId, Resumed};
 use crate::limits::StreamPlace;
 use crate::open_branch::Following;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::reading::{BranchPath, BranchView, SeatName};
-use crate::takeback::{current_branch, has_left};
-use turnfold_history::Viewer;
+use crate::takeback::has_left;
 
 const EVENTS: &str = "text/event-stream";
 
@@ -68,9 +60,7 @@ pub(crate) struct From {
     responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `match` when the match continues on another branch or a player asks to take back (`MatchEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
         content_type = "text/event-stream"), Followed))]
 pub(crate) async fn follow(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(asked): ValidQuery<From>,
     headers: HeaderMap,
 ) -> ApiResult {

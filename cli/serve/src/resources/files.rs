@@ -1,25 +1,14 @@
 //! Whole histories, as far as a viewer may know them: replay files, pages and frames (VW-10).
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use serde::{Deserialize, Serialize};
-use turnfold_history::Viewer;
 use turnfold_show::page::PAGE_BYTES_MAX;
 use turnfold_show::{FrameDocument, FrameLimits, Page};
-use turnfold_store::MatchName;
-use utoipa::IntoParams;
 
-use super::diff::require_all;
+use super::branches::require_all;
 use super::position::{PositionQuery, attachment};
-use super::statuses::{AnsweredLarge, Looked, LookedLarge, Name};
-use crate::app::App;
-use crate::auth::Bearer;
+use super::prelude::*;
+use super::statuses::{AnsweredLarge, LookedLarge};
 use crate::documents::FrameList;
-use crate::http::{HTML, JSON, TEXT, ValidQuery, json, list_limit, name, require_accepted, typed};
-use crate::problem::{ApiResult, Problem};
-use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::http::{HTML, TEXT};
 
 /// Where a file ends.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -44,9 +33,7 @@ pub(crate) struct Until {
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Until),
     responses((status = 200, description = "the replay file, as `export` writes it", body = String, content_type = "text/plain"), AnsweredLarge))]
 pub(crate) async fn replay(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(Until { at, view, seat }): ValidQuery<Until>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -79,9 +66,7 @@ pub(crate) async fn replay(
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), PositionQuery),
     responses((status = 200, description = "the page, as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
 pub(crate) async fn page(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -128,13 +113,9 @@ struct Served {
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Frames),
     responses((status = 200, description = "a picture, and the changes that each entry makes to it", body = FrameList), Looked))]
 pub(crate) async fn frames(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
-    ValidQuery(asked): ValidQuery<Frames>,
-    headers: HeaderMap,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    JsonQuery(asked): JsonQuery<Frames>,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let last = match asked.last {
         Some(last) => Some(list_limit(Some(last))?),
         None => None,

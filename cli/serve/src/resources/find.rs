@@ -1,25 +1,14 @@
 //! Finds entries, as `find` and `w` of `replay --step` do (VW-58, SV-67).
 
-use std::fmt::Write;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
-use turnfold_core::Seat;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use turnfold_history::Record;
 use turnfold_history::search::{self, Pattern, Survey, Wanted};
-use turnfold_history::{Record, Revision};
 use turnfold_show::render;
-use utoipa::{IntoParams, ToSchema};
 
-use super::statuses::{Answered, Name};
-use crate::app::App;
-use crate::auth::Bearer;
-use crate::documents;
-use crate::http::{AnswerForm, ValidQuery, json, link_next, list_limit, text};
-use crate::problem::{ApiResult, Problem};
-use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use super::prelude::*;
+use super::statuses::Answered;
 
 /// What an entry has to be, and where entries are looked for.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -91,9 +80,7 @@ pub(crate) struct FoundEntryJson {
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
         (FindAnswer = "application/json"), (String = "text/plain"))), Answered))]
 pub(crate) async fn find(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(query): ValidQuery<FindQuery>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -169,23 +156,23 @@ impl FindQuery {
     }
 
     fn rest(&self, after: u64, limit: usize) -> String {
-        let mut rest = String::new();
-        let texts = [&self.when, &self.command, &self.effect, &self.reason];
-        for (name, text) in ["when", "command", "effect", "reason"].into_iter().zip(texts) {
-            let Some(text) = text else { continue };
-            write!(rest, "{name}=").expect("writing to a string cannot fail");
-            for byte in text.bytes() {
-                if byte.is_ascii_alphanumeric() {
-                    rest.push(char::from(byte));
-                } else {
-                    write!(rest, "%{byte:02X}").expect("writing to a string cannot fail");
-                }
+        let Self { when, command, effect, reason, seat, at, viewed_by, .. } = self;
+        let mut rest = Vec::new();
+        for (name, text) in [("when", when), ("command", command), ("effect", effect), ("reason", reason)] {
+            if let Some(text) = text {
+                rest.push(format!("{name}={}", utf8_percent_encode(text, NON_ALPHANUMERIC)));
             }
-            rest.push('&');
         }
-        let seat = self.seat.map(|seat| format!("seat={seat}&")).unwrap_or_default();
-        let at = self.at.map(|at| format!("&at={at}")).unwrap_or_default();
-        let viewed_by = self.viewed_by.map(|seat| format!("&as={}", seat.0)).unwrap_or_default();
-        format!("{rest}{seat}all=true&after={after}&limit={limit}{at}{viewed_by}")
+        if let Some(seat) = seat {
+            rest.push(format!("seat={seat}"));
+        }
+        rest.push(format!("all=true&after={after}&limit={limit}"));
+        if let Some(at) = at {
+            rest.push(format!("at={at}"));
+        }
+        if let Some(SeatName(viewer)) = viewed_by {
+            rest.push(format!("as={viewer}"));
+        }
+        rest.join("&")
     }
 }

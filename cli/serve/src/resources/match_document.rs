@@ -1,28 +1,20 @@
 //! The document of a match, as a viewer may know it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use serde::Serialize;
-use turnfold_core::rules::accord::{Accord, Terms};
-use turnfold_core::rules::desk::Missed;
-use turnfold_core::{MatchResult, Rules as _, Seat};
+use turnfold_core::MatchResult;
 use turnfold_history::session::PlayPosition;
-use turnfold_history::{MatchStanding, Viewer, rules_of};
+use turnfold_history::{MatchStanding, rules_of};
 use turnfold_show::render::WhoseTurn;
 use turnfold_show::render::match_list::active_at_ms;
-use turnfold_store::{BranchInfo, BranchName, Genesis, GrantLabel, MatchName};
-use utoipa::ToSchema;
+use turnfold_store::{BranchInfo, Genesis, GrantLabel};
 
+use super::accord::HostingJson;
 use super::branches::open_branches;
-use super::takeback::TakebackJson;
-use crate::app::App;
-use crate::auth::Access;
-use crate::auto_host::{self, Hosted, unix_ms};
-use crate::documents;
+use super::prelude::*;
+use crate::auto_host;
 use crate::open_branch::OpenBranch;
-use crate::problem::ApiResult;
-use crate::takeback::{current_branch, has_left};
+use crate::takeback::{self, TakebackJson, has_left};
 
 /// A match, as a viewer may know it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -80,53 +72,6 @@ pub(crate) struct MatchJson {
     takeback: Option<TakebackJson>,
 }
 
-/// How the service hosts a match.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct HostingJson {
-    terms: TermsJson,
-    /// The ends of the present turns by seats, in milliseconds since 1970, as far as a spectator may know.
-    #[schema(value_type = BTreeMap<String, i64>)]
-    deadlines: BTreeMap<Seat, i64>,
-    /// The ends of absences by seats, in milliseconds since 1970.
-    #[schema(value_type = BTreeMap<String, i64>)]
-    absent: BTreeMap<Seat, i64>,
-}
-
-/// The terms of play.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct TermsJson {
-    /// The hours of each turn; 0 for turns without a deadline.
-    hours: u16,
-    /// What happens to a seat that missed a deadline: `default`, `wait` or `second`.
-    #[schema(value_type = String, pattern = "^(default|wait|second)$")]
-    missed: Missed,
-    /// The commands for a seat that missed.
-    default: Vec<String>,
-    /// The commands of the host while the game waits for no player.
-    between: Vec<String>,
-    /// The misses in a row after which the match no longer waits for a seat; 0 for never.
-    patience: u32,
-    /// The total days that each seat may be absent.
-    absences: u16,
-}
-
-impl HostingJson {
-    pub(super) fn of(app: &App, hosted: &Hosted) -> Self {
-        let Terms { hours, missed, default, between, patience, absences } =
-            hosted.accord.state.terms().clone();
-        let mut absent = BTreeMap::new();
-        for seat in Accord::players(&hosted.accord.state) {
-            let Some(until) = hosted.accord.state.absent_until(*seat) else { continue };
-            if unix_ms(until) > app.now_ms() {
-                absent.insert(*seat, unix_ms(until));
-            }
-        }
-        let terms = TermsJson { hours, missed, default, between, patience, absences };
-        let deadlines = hosted.deadlines.iter().map(|(seat, deadline)| (*seat, deadline.at_ms)).collect();
-        Self { terms, deadlines, absent }
-    }
-}
-
 #[derive(Default)]
 pub(super) struct AskedOfMatch {
     pub(super) branch: Option<BranchName>,
@@ -179,7 +124,7 @@ impl MatchJson {
         if asked.details {
             names = Some(app.store.names_of(match_name, app.now_ms())?);
             hosting = auto_host::hosted(app, match_name)?.map(|hosted| HostingJson::of(app, &hosted));
-            takeback = TakebackJson::of(app, match_name, viewer)?;
+            takeback = takeback::asked(app, match_name, viewer)?;
         }
         let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
         let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;

@@ -1,31 +1,18 @@
-//! Matches: the matches that a token knows, a single match, and new ones.
+//! Matches: the matches that a token knows, a single match, new ones, and who has a page of a match open (SV-60).
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
-use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed, SetupError};
+use turnfold_core::{AnyRules, DicePolicy, Seed, SetupError};
 use turnfold_history::input::check_title;
 use turnfold_history::tfl::Replay;
-use turnfold_history::{Imported, ReplayError, Revision, find_rules};
+use turnfold_history::{Imported, ReplayError, find_rules};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
-use turnfold_store::{Genesis, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries};
-use utoipa::{IntoParams, ToSchema};
+use turnfold_store::{Genesis, GrantLabel, PackedEntries};
 
 use super::match_document::{AskedOfMatch, MatchJson};
-use super::statuses::{Changed, Looked, Name, ReplayText};
-use crate::app::App;
-use crate::auth::{Access, Bearer, TokenKind};
-use crate::documents::lists;
-use crate::http::{
-    AnswerForm, JSON, List, ValidQuery, body, created, given, has_type, json, json_body, link_next,
-    list_limit, name, name_if_given, require_accepted, text,
-};
+use super::prelude::*;
+use super::rematch::rematch_of;
+use super::statuses::ReplayText;
+use crate::http::{body, has_type};
 use crate::limits::REPLAY_BYTES_MAX;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::reading::SeatName;
 
 lists! {
     MatchList: MatchJson, String;
@@ -140,9 +127,7 @@ pub(crate) struct MatchBranch {
     responses((status = 200, description = "the match, as its viewer may know it", content(
         (MatchJson = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn show(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
     ValidQuery(MatchBranch { branch, seat }): ValidQuery<MatchBranch>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -219,11 +204,9 @@ pub(crate) struct ImportName {
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
     bearer: Bearer,
-    ValidQuery(import): ValidQuery<ImportName>,
-    headers: HeaderMap,
+    JsonQuery(import): JsonQuery<ImportName>,
     request: Request,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
     access.require_admin()?;
     // A JSON body names its match itself.
@@ -350,4 +333,46 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
     let made = MatchJson::of(app, access, match_name, &AskedOfMatch::default())?;
     let token = token.expose().into();
     Ok(created(&Created { made, token }, &format!("/v1/matches/{match_name}")))
+}
+
+/// Who follows a match now.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct HereJson {
+    /// The seats with a page open, the host's among them
+    #[schema(value_type = Vec<String>, example = json!(["p1", "host"]))]
+    seats: Vec<Seat>,
+    /// How many spectators' tokens have a page open
+    spectators: usize,
+    /// The rematch (SV-62); null while there is none
+    #[schema(required = true)]
+    rematch: Option<String>,
+}
+
+/// See who has a page of a match open
+#[utoipa::path(operation_id = "show_here", get, path = "/v1/matches/{match}/here", tag = "matches",
+    params(("match" = inline(Name), Path)),
+    responses((status = 200, description = "who follows the match now", body = HereJson), Looked))]
+pub(crate) async fn here(
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    _: JsonQuery<NoParameters>,
+) -> ApiResult {
+    app.serve(bearer, move |app, access| {
+        let match_name: MatchName = name(&match_name)?;
+        access.looks(&match_name, None)?;
+        let match_id = app.store.genesis(&match_name)?.match_id;
+        let rematch = rematch_of(app, &match_id)?.map(|rematch| rematch.to_string());
+        let mut here = HereJson { seats: Vec::new(), spectators: 0, rematch };
+        for kind in app.limits.here(&match_name) {
+            match kind {
+                GrantKind::Host => here.seats.push(Seat::Host),
+                GrantKind::Seat(seat) | GrantKind::Player(seat) => here.seats.push(seat),
+                GrantKind::Spectator { .. } => here.spectators += 1,
+                GrantKind::Invitation(_) | GrantKind::Calendar { .. } => {}
+            }
+        }
+        here.seats.sort();
+        here.seats.dedup();
+        Ok(json(StatusCode::OK, &here))
+    })
+    .await
 }

@@ -1,26 +1,12 @@
 //! Notes on a match or on one of its entries, for all viewers or for their author alone (SV-61).
 
-use std::sync::Arc;
+use turnfold_store::{GrantLabel, Note, NoteId, NoteText, NotedEntry, StoreError};
 
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::IntoResponse;
-use serde::{Deserialize, Serialize};
-use turnfold_core::{Digest, Seat};
-use turnfold_history::Viewer;
-use turnfold_store::{
-    BranchName, GrantKind, GrantLabel, MatchName, Note, NoteId, NoteText, NotedEntry, StoreError,
-};
-use utoipa::{IntoParams, ToSchema};
-
-use super::statuses::{Changed, Deleted, Id, Looked, Name};
-use crate::app::App;
-use crate::auth::{Access, Bearer, no_token};
-use crate::documents::lists;
-use crate::http::{JSON, List, NoParameters, ValidQuery, created, json, json_body, name, require_accepted};
+use super::prelude::*;
+use super::statuses::Id;
+use crate::auth::no_token;
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::reading::{AsWhom, Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::reading::AsWhom;
 
 lists! {
     NoteList: NoteJson, String;
@@ -167,13 +153,9 @@ fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> 
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom),
     responses((status = 200, description = "the notes that the token's holder may read, as they were written", body = NoteList), Looked))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
-    ValidQuery(AsWhom { seat }): ValidQuery<AsWhom>,
-    headers: HeaderMap,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let asked = Asked { path, seat, reach: Reach::Entry };
     let holder = bearer.clone();
     app.read(&bearer, asked, move |app, access, BranchView { branch, viewer }| {
@@ -189,14 +171,10 @@ pub(crate) async fn list(
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), About), request_body = NewNote,
     responses((status = 201, description = "the note is written", headers(("Location" = String)), body = NoteJson), Changed))]
 pub(crate) async fn write(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
-    ValidQuery(About { entry, seat }): ValidQuery<About>,
-    headers: HeaderMap,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    JsonQuery(About { entry, seat }): JsonQuery<About>,
     request: Request,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let access = app.admit(&bearer).await?;
     access.require_match(&name(&path.match_name)?)?;
     let new = json_body::<NewNote>(request).await?;
@@ -255,9 +233,7 @@ fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResu
     params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
     responses((status = 204, description = "the note is gone"), Deleted))]
 pub(crate) async fn remove(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path((match_name, id)): Path<(String, String)>,
+    RequestTo { app, bearer, path: (match_name, id) }: RequestTo<(String, String)>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let holder = bearer.clone();

@@ -1,26 +1,18 @@
-//! Views, legal commands and questions at an entry, as `show`, `legal` and `ask` print them.
+//! Views, legal commands and questions at an entry, as `show`, `legal` and `ask` print them, and trials of commands on
+//! what a viewer knows, of which nothing is recorded (VW-46).
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use axum::http::{HeaderValue, header};
+use turnfold_history::session::{NotPlayed, RejectedCommand, Roller, ScriptCommand};
 use turnfold_show::drawing::{Highlights, svg};
-use turnfold_show::render;
-use utoipa::IntoParams;
+use turnfold_show::{FrameLimits, render};
 
-use super::statuses::{AnsweredLarge, Looked, Name, TagList};
-use crate::app::App;
-use crate::auth::{Access, Bearer};
+use super::prelude::*;
+use super::statuses::{AnsweredLarge, TagList, TrialProblems};
 use crate::documents::{LegalCommandList, View};
-use crate::http::{
-    AnswerForm, JSON, List, SVG, TEXT, Tags, ValidQuery, json_text, name, require_accepted, tag_value, typed,
-};
+use crate::http::{SVG, TEXT, Tags, given_number, json_text, tag_value};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::open_branch::CachedView;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+use crate::reading::AsWhom;
 
 /// What to look at, and who the viewer is.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -67,9 +59,7 @@ fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Respo
         (View = "application/json"), (String = "text/plain"))),
         (status = 304, description = "nothing has changed for this viewer"), Looked))]
 pub(crate) async fn view(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     form: AnswerForm,
     headers: HeaderMap,
@@ -116,9 +106,7 @@ pub(crate) async fn view(
     responses((status = 200, description = "the picture, as `show --format svg` prints it", body = String,
         content_type = "image/svg+xml"), Looked))]
 pub(crate) async fn picture(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -145,9 +133,7 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
     responses((status = 200, description = "the commands, as `legal` prints them", content(
         (LegalCommandList = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn legal(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -191,9 +177,7 @@ pub(crate) struct AskQuery {
     responses((status = 200, description = "the answer, as `ask` prints it; its form is the ruleset's", content(
         (inline(serde_json::Value) = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn ask(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(path): Path<BranchPath>,
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(AskQuery { q, at, seat }): ValidQuery<AskQuery>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -215,4 +199,61 @@ fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
 
 pub(super) fn too_large() -> Problem {
     Problem::new(ProblemCode::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"))
+}
+
+/// The most commands of a trial, rolls included.
+const COMMANDS_MAX: usize = 500;
+
+const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
+
+/// Commands to try out.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrialCommands {
+    /// The entry to begin after, in the viewer's numbering [default: the head]
+    #[serde(default, deserialize_with = "given_number")]
+    #[schema(nullable = false, minimum = 0)]
+    after: Option<u64>,
+    /// The commands of any seats, each `[SEAT:] command` as in a script, and rolls as in an earlier response
+    #[schema(max_items = 500, example = json!(["p1: move 2,3"]))]
+    commands: Vec<String>,
+    /// Whether to make rolls that fall due, with fresh dice [default: true]
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
+    roll: Option<bool>,
+}
+
+/// Try out commands
+///
+/// They continue the match as `export --as` writes it for the viewer, so that no secret and no roll of a seed can be tried
+/// out. Nothing is recorded.
+#[utoipa::path(operation_id = "try_commands", post, path = "/v1/matches/{match}/branches/{branch}/trial", tag = "positions",
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom), request_body = TrialCommands,
+    responses((status = 200, description = "what the viewer would see", body = documents::Trial), TrialProblems))]
+pub(crate) async fn try_out(
+    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
+    request: Request,
+) -> ApiResult {
+    let access = app.admit(&bearer).await?;
+    let TrialCommands { after, commands, roll } = json_body(request).await?;
+    if commands.len() > COMMANDS_MAX {
+        return Err(Problem::bad(format!("expected at most {COMMANDS_MAX} commands in a trial")));
+    }
+    let lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
+    let whole = Asked { path, seat, reach: Reach::Whole };
+    app.read_for(&bearer, access, whole, move |app, _, BranchView { branch, viewer }| {
+        let history = branch.seen_by(app, *viewer).history(after)?;
+        let rules = Arc::clone(history.rules());
+        let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
+        match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
+            Ok(trial) if trial.frames.next.is_some() => Err(too_large()),
+            Ok(trial) => Ok(json(StatusCode::OK, &trial)),
+            Err(RejectedCommand { index, record }) => {
+                let reason = NotPlayed::rejected(&record, lines.len(), rules.as_ref());
+                Err(Problem::of_command(reason.to_string(), index, *record))
+            }
+        }
+    })
+    .await
 }

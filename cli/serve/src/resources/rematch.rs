@@ -1,28 +1,16 @@
 //! Rematches: a new match of the same game and setup, with the seats changed (SV-62).
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use serde::{Deserialize, Serialize};
-use turnfold_core::{AnyRules, DicePolicy, Digest, Seat, Seed};
+use turnfold_core::{AnyRules, DicePolicy, Seed};
 use turnfold_history::session::PlayPosition;
-use turnfold_history::{ReplayError, Revision, Viewer, rules_of, with_seeds};
+use turnfold_history::{ReplayError, rules_of, with_seeds};
 use turnfold_mail::{MailError, MatchAccord};
 use turnfold_show::render::WhoseTurn;
-use turnfold_store::{
-    BranchName, Genesis, GrantId, GrantKind, GrantLabel, MatchName, NewGrant, PackedEntries, StoreError,
-};
-use utoipa::{IntoParams, ToSchema};
+use turnfold_store::{Genesis, GrantLabel, PackedEntries, StoreError};
 
-use super::statuses::{Changed, Name};
-use crate::app::App;
+use super::prelude::*;
 use crate::append::require_not_by_mail;
-use crate::auth::{Access, AccessToken, Bearer, TokenKind};
-use crate::http::{JSON, ValidQuery, json, json_body, name_if_given, require_accepted};
 use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Problem, ProblemCode};
-use crate::takeback::{current_branch, seats_with_players};
+use crate::takeback::seats_with_players;
 
 const NAMES_MAX: u32 = 100;
 
@@ -68,14 +56,10 @@ pub(crate) struct RematchJson {
     responses((status = 201, description = "the rematch was made, and the token has a place in it", body = RematchJson),
         (status = 200, description = "the rematch was there, and the token has a place in it", body = RematchJson), Changed))]
 pub(crate) async fn play_again(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(match_name): Path<String>,
-    ValidQuery(EndedBranch { branch }): ValidQuery<EndedBranch>,
-    headers: HeaderMap,
+    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    JsonQuery(EndedBranch { branch }): JsonQuery<EndedBranch>,
     request: Request,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let new = json_body::<NewRematch>(request).await?;
     let branch = name_if_given(branch.as_deref())?;

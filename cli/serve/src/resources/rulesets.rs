@@ -1,23 +1,17 @@
-//! `GET /v1/rulesets`: the games and their rulebooks.
+//! The games: their rulebooks, and the modules that matches are played by (MD-10).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use serde::Serialize;
+use axum::http::{HeaderValue, header};
 use serde_json::Value;
 use turnfold_core::AnyRules;
+use turnfold_core::registry::NoRules;
 use turnfold_history::rulebook::sections;
 use turnfold_history::{ReplayError, find_rules};
-use utoipa::ToSchema;
+use turnfold_proof::bundle::NeededModule;
 
-use super::statuses::{Looked, Name, Open};
-use crate::app::App;
-use crate::auth::Bearer;
-use crate::documents::lists;
-use crate::http::{JSON, List, NoParameters, ValidQuery, json, require_accepted};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use super::prelude::*;
+use super::statuses::{ModuleDigest, Open};
 
 lists! {
     RulesetList: Ruleset, String;
@@ -60,12 +54,7 @@ fn commands(rulebook: &str) -> Vec<RulesetCommand> {
 /// List the games
 #[utoipa::path(operation_id = "list_rulesets", get, path = "/v1/rulesets", tag = "rulesets", security(()),
     responses((status = 200, description = "all rulesets", body = RulesetList), Open))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
-) -> ApiResult {
-    require_accepted(&headers, JSON)?;
+pub(crate) async fn list(State(app): State<Arc<App>>, _: JsonQuery<NoParameters>) -> ApiResult {
     let ruleset = |rules: &Arc<dyn AnyRules>| Ruleset {
         name: rules.name().into(),
         version: rules.version(),
@@ -107,13 +96,9 @@ pub(crate) struct RulebookReason {
     params(("ruleset" = inline(Name), Path)),
     responses((status = 200, description = "the rules for players, of the newest version", body = RulebookJson), Looked))]
 pub(crate) async fn rulebook(
-    State(app): State<Arc<App>>,
-    bearer: Bearer,
-    Path(ruleset): Path<String>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
+    RequestTo { app, bearer, path: ruleset }: RequestTo<String>,
+    _: JsonQuery<NoParameters>,
 ) -> ApiResult {
-    require_accepted(&headers, JSON)?;
     app.serve(bearer, move |app, _| {
         let rules = find_rules(&ruleset, &app.registry).map_err(|error| match error {
             ReplayError::UnknownRuleset { .. } => {
@@ -141,4 +126,45 @@ impl RulebookJson {
         let text = rules.rulebook().to_owned();
         Self { name: rules.name().into(), version: rules.version(), text, reasons }
     }
+}
+
+const WASM: &str = "application/wasm";
+
+/// Get the module of a match
+#[utoipa::path(operation_id = "get_module", get, path = "/v1/modules/{digest}", tag = "rulesets",
+    params(("digest" = inline(ModuleDigest), Path)),
+    responses((status = 200, description = "the file, which never changes; only modules of matches that the token knows are there",
+        body = inline(documents::Bytes), content_type = "application/wasm"), Looked))]
+pub(crate) async fn module(
+    RequestTo { app, bearer, path: digest }: RequestTo<String>,
+    _: ValidQuery<NoParameters>,
+    headers: HeaderMap,
+) -> ApiResult {
+    require_accepted(&headers, WASM)?;
+    let digest: Digest = name(&digest)?;
+    app.serve(bearer, move |app, access| {
+        let Some(needed) = needed_module(app, access, &digest)? else {
+            return Err(Problem::new(ProblemCode::NotFound, format!("no match has the module {digest}")));
+        };
+        let Some(module) = needed.file(&app.registry) else {
+            let NeededModule { ruleset: name, version, module } = needed;
+            return Err(ReplayError::from(NoRules::NoModule { name, version, module }).into());
+        };
+        let mut response = typed(StatusCode::OK, WASM, module.file().to_vec());
+        let forever = HeaderValue::from_static("private, max-age=31536000, immutable");
+        response.headers_mut().insert(header::CACHE_CONTROL, forever);
+        Ok(response)
+    })
+    .await
+}
+
+fn needed_module(app: &App, access: &Access, digest: &Digest) -> ApiResult<Option<NeededModule>> {
+    let needed = match access.grant() {
+        Some(grant) => {
+            access.require_match(&grant.match_name)?;
+            NeededModule::of_matches(&app.store, std::slice::from_ref(&grant.match_name))?
+        }
+        None => NeededModule::of_all(&app.store)?,
+    };
+    Ok(needed.into_iter().find(|needed| needed.module == *digest))
 }
