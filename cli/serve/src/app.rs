@@ -1,12 +1,11 @@
-//! The state that all handlers share, and its part without branches in memory, which every part of the service uses.
+//! The state that all parts of the service share.
 
 use std::future::poll_fn;
 use std::io;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 
 use axum::http::HeaderMap;
@@ -26,13 +25,26 @@ use crate::http::name;
 use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::open_branch::OpenBranch;
-use crate::options::{Options, Outside, Reload, Settings};
 use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::server::{Options, Outside, Reload};
 use crate::takeback::Accords;
 use crate::turn_calls::TurnCalls;
 
 pub(crate) struct App {
-    pub(crate) world: World,
+    pub(crate) store: Store,
+    pub(crate) registry: Registry,
+    pub(crate) outside: Outside,
+    pub(crate) limits: ServiceLimits,
+    pub(crate) metrics: Metrics,
+    pub(crate) grants: KnownGrants,
+    pub(crate) seen: LastSeen,
+    /// Changes when grants are revoked, so that streams check theirs.
+    revoked: watch::Sender<u64>,
+    /// Whether the service is shutting down.
+    closing: watch::Sender<bool>,
+    /// Why a directory accepts no more writes until it is opened again (SV-28).
+    pub(crate) stopped: OnceLock<Problem>,
+    pub(crate) database: AsyncMutex<Database>,
     pub(crate) branches: BranchCache,
     pub(crate) ids: Ids,
     /// The desks of matches by mail, if the service hosts any.
@@ -47,15 +59,16 @@ pub(crate) struct App {
     pub(crate) origin: String,
     /// The directory of the store, unless a database holds it.
     pub(crate) store_dir: Option<PathBuf>,
-    settings: RwLock<Settings>,
+    /// The hash of the admin's token.
+    admin: Mutex<Digest>,
 }
 
-impl Deref for App {
-    type Target = World;
-
-    fn deref(&self) -> &World {
-        &self.world
-    }
+/// The last health check of the database, for load balancers (SV-28).
+#[derive(Default)]
+pub(crate) struct Database {
+    pub(crate) answer: Option<(Instant, ApiResult<()>)>,
+    /// The check that is running; there is never a second one.
+    pub(crate) asked: Option<JoinHandle<ApiResult<()>>>,
 }
 
 impl App {
@@ -69,7 +82,17 @@ impl App {
         let mut random = [0; 8];
         (outside.fill_random)(&mut random).map_err(io::Error::other)?;
         Ok(Self {
-            world: World::new(store, registry, outside, &options.settings),
+            store,
+            registry,
+            outside,
+            limits: ServiceLimits::new(&options.settings),
+            metrics: Metrics::default(),
+            grants: KnownGrants::default(),
+            seen: LastSeen::default(),
+            revoked: watch::Sender::new(0),
+            closing: watch::Sender::new(false),
+            stopped: OnceLock::new(),
+            database: AsyncMutex::default(),
             branches: BranchCache::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
             desks: options.mail.clone().map(Desks::new),
@@ -78,12 +101,8 @@ impl App {
             accords: Accords::default(),
             origin,
             store_dir: options.store_dir.clone(),
-            settings: RwLock::new(options.settings),
+            admin: Mutex::new(options.settings.admin),
         })
-    }
-
-    pub(crate) fn into_store(self) -> Store {
-        self.world.store
     }
 
     pub(crate) fn branch(&self, match_name: &MatchName, branch: &BranchName) -> ApiResult<Arc<OpenBranch>> {
@@ -92,13 +111,13 @@ impl App {
 
     pub(crate) fn is_admin(&self, hash: &Digest) -> bool {
         // The time of the comparison does not help to guess, because both are digests of 256 random bits.
-        *hash == self.settings.read().unwrap_or_else(PoisonError::into_inner).admin
+        *hash == *lock(&self.admin)
     }
 
     pub(crate) fn reload(&self, reload: Reload<'_>) {
         match tokio::task::block_in_place(reload) {
             Ok(settings) => {
-                *self.settings.write().unwrap_or_else(PoisonError::into_inner) = settings;
+                *lock(&self.admin) = settings.admin;
                 self.limits.apply(&settings);
                 // Streams of a former admin token end.
                 self.revoke();
@@ -224,87 +243,6 @@ impl App {
         }
         ReplayError::from(fault).into()
     }
-}
-
-pub(crate) async fn to_end<T: Send + 'static>(
-    app: &Arc<App>,
-    work: impl Future<Output = ApiResult<T>> + Send + 'static,
-) -> ApiResult<T> {
-    let app = Arc::clone(app);
-    // SV-15: the work continues even if its client disconnects.
-    let done = tokio::spawn(async move { app.guarded(work).await.flatten() }).await;
-    done.unwrap_or_else(|_| Err(Problem::internal()))
-}
-
-/// Locks a value, also after a thread that held it has panicked. A change of what is locked is never left half made.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(crate) const REQUEST_ID: &str = "x-request-id";
-
-pub(crate) struct Ids {
-    beginning: String,
-    next: AtomicU64,
-}
-
-impl Ids {
-    pub(crate) fn new(random: u64) -> Self {
-        Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
-    }
-
-    pub(crate) fn of(&self, headers: &HeaderMap) -> String {
-        let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
-        let is_id =
-            |id: &&str| (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
-        given.filter(is_id).map_or_else(
-            || format!("{}-{}", self.beginning, self.next.fetch_add(1, Ordering::Relaxed)),
-            Into::into,
-        )
-    }
-}
-
-pub(crate) struct World {
-    pub(crate) store: Store,
-    pub(crate) registry: Registry,
-    pub(crate) outside: Outside,
-    pub(crate) limits: ServiceLimits,
-    pub(crate) metrics: Metrics,
-    pub(crate) grants: KnownGrants,
-    pub(crate) seen: LastSeen,
-    /// Changes when grants are revoked, so that streams check theirs.
-    revoked: watch::Sender<u64>,
-    /// Whether the service is shutting down.
-    closing: watch::Sender<bool>,
-    /// Why a directory accepts no more writes until it is opened again (SV-28).
-    pub(crate) stopped: OnceLock<Problem>,
-    pub(crate) database: AsyncMutex<Database>,
-}
-
-/// The last health check of the database, for load balancers (SV-28).
-#[derive(Default)]
-pub(crate) struct Database {
-    pub(crate) answer: Option<(Instant, ApiResult<()>)>,
-    /// The check that is running; there is never a second one.
-    pub(crate) asked: Option<JoinHandle<ApiResult<()>>>,
-}
-
-impl World {
-    pub(crate) fn new(store: Store, registry: Registry, outside: Outside, settings: &Settings) -> Self {
-        Self {
-            store,
-            registry,
-            outside,
-            limits: ServiceLimits::new(settings),
-            metrics: Metrics::default(),
-            grants: KnownGrants::default(),
-            seen: LastSeen::default(),
-            revoked: watch::Sender::new(0),
-            closing: watch::Sender::new(false),
-            stopped: OnceLock::new(),
-            database: AsyncMutex::default(),
-        }
-    }
 
     pub(crate) fn now_ms(&self) -> i64 {
         (self.outside.now_ms)()
@@ -312,17 +250,12 @@ impl World {
 
     pub(crate) fn random<const N: usize>(&self) -> ApiResult<[u8; N]> {
         let mut bytes = [0; N];
-        match (self.outside.fill_random)(&mut bytes) {
-            Ok(()) => Ok(bytes),
-            Err(cause) => Err(no_chance(&cause)),
-        }
+        (self.outside.fill_random)(&mut bytes).map_err(|cause| no_chance(&cause))?;
+        Ok(bytes)
     }
 
     pub(crate) fn new_token(&self, kind: TokenKind) -> ApiResult<AccessToken> {
-        match AccessToken::generate(kind, &self.outside) {
-            Ok(token) => Ok(token),
-            Err(cause) => Err(no_chance(&cause)),
-        }
+        AccessToken::generate(kind, &self.outside).map_err(|cause| no_chance(&cause))
     }
 
     pub(crate) fn revoke(&self) {
@@ -373,12 +306,50 @@ impl World {
     }
 }
 
+pub(crate) async fn to_end<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl Future<Output = ApiResult<T>> + Send + 'static,
+) -> ApiResult<T> {
+    let app = Arc::clone(app);
+    // SV-15: the work continues even if its client disconnects.
+    let done = tokio::spawn(async move { app.guarded(work).await.flatten() }).await;
+    done.unwrap_or_else(|_| Err(Problem::internal()))
+}
+
+/// Locks a value, also after a thread that held it has panicked. A change of what is locked is never left half made.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) const REQUEST_ID: &str = "x-request-id";
+
+pub(crate) struct Ids {
+    beginning: String,
+    next: AtomicU64,
+}
+
+impl Ids {
+    pub(crate) fn new(random: u64) -> Self {
+        Self { beginning: format!("{random:016x}"), next: AtomicU64::new(1) }
+    }
+
+    pub(crate) fn of(&self, headers: &HeaderMap) -> String {
+        if let Some(id) = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok())
+            && (1..=64).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            return id.to_owned();
+        }
+        format!("{}-{}", self.beginning, self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 fn no_chance(cause: &str) -> Problem {
     tracing::error!(%cause, "no randomness");
     Problem::new(ProblemCode::Internal, "the operating system provides no random bytes")
 }
 
-impl Sources for World {
+impl Sources for App {
     fn registry(&self) -> &Registry {
         &self.registry
     }

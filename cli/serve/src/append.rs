@@ -17,7 +17,7 @@ use turnfold_store::{
     BranchHead, BranchName, IdempotencyKey, MatchName, NewEntries, PackedEntries, StoreError,
 };
 
-use crate::app::{App, World};
+use crate::app::App;
 use crate::auth::Access;
 use crate::http::Tags;
 use crate::open_branch::{CachedView, HeadState, OpenBranch};
@@ -232,7 +232,7 @@ impl AppendRequest {
         if self.seat.is_none() {
             self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
         }
-        let judged = call.judge(&mut caller, store, &app.world);
+        let judged = call.judge(&mut caller, store, app);
         let tag = caller.tag;
         let began = caller.began;
         match judged? {
@@ -315,7 +315,7 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
     // The response does not wait for the snapshots.
     tokio::task::spawn_blocking(move || {
         app.guard(|| {
-            HistorySource::keep_snapshots(&revision, before, head, &app.world, &app.store);
+            HistorySource::keep_snapshots(&revision, before, head, &*app, &app.store);
             Ok(())
         })
     });
@@ -424,7 +424,7 @@ impl Patience {
         Self { since: Instant::now(), tries: 0, wait_max: 0 }
     }
 
-    pub(crate) fn next(&mut self, world: &World) -> Option<Duration> {
+    pub(crate) fn next(&mut self, app: &App) -> Option<Duration> {
         self.tries += 1;
         if self.wait_max == 0 {
             self.wait_max = 1000;
@@ -436,7 +436,7 @@ impl Patience {
         }
         // Without random bytes it does not wait.
         let mut bytes = [0; 8];
-        let _ = (world.outside.fill_random)(&mut bytes);
+        let _ = (app.outside.fill_random)(&mut bytes);
         // FL-18: the wait is random, so that two services do not collide again.
         let wait = u64::from_le_bytes(bytes) % self.wait_max;
         self.wait_max = (self.wait_max * 2).min(WAIT_MAX);

@@ -16,8 +16,8 @@ use turnfold_store::{Grant, GrantId, GrantKind, MatchName, Store, StoreError};
 
 use crate::app::lock;
 use crate::limits::ClientAddress;
-use crate::options::Outside;
 use crate::problem::{ApiResult, Ended, Problem, ProblemCode};
+use crate::server::Outside;
 
 #[derive(Clone)]
 pub(crate) struct Bearer {

@@ -8,7 +8,7 @@ use lru::LruCache;
 use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
-use crate::app::{World, lock};
+use crate::app::{App, lock};
 use crate::open_branch::OpenBranch;
 use crate::problem::ApiResult;
 
@@ -74,20 +74,20 @@ impl BranchCache {
 
     pub(crate) fn get(
         &self,
-        world: &World,
+        app: &App,
         match_name: &MatchName,
         branch: &BranchName,
     ) -> ApiResult<Arc<OpenBranch>> {
         let names = (match_name.clone(), branch.clone());
-        let found = if world.store.is_shared() {
-            self.ask(world, &names)?
+        let found = if app.store.is_shared() {
+            self.ask(app, &names)?
         } else {
             let mut by_use = lock(&self.by_use);
             if let Some(open) = by_use.get(&names) {
                 Arc::clone(open)
             } else {
                 // If the branch is deleted now, the deletion waits for the lock, then removes and ends the open branch.
-                let head = world.store.branch_head(match_name, branch)?;
+                let head = app.store.branch_head(match_name, branch)?;
                 let open = self.opened(&names, head);
                 by_use.put(names, Arc::clone(&open));
                 open
@@ -102,12 +102,12 @@ impl BranchCache {
         Arc::new(OpenBranch::new(revision, head, &self.memory))
     }
 
-    pub(crate) fn ask(&self, world: &World, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {
+    pub(crate) fn ask(&self, app: &App, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {
         loop {
             let known = lock(&self.by_use).peek(names).cloned();
             let head = known.as_ref().map_or(0, |known| known.known_head());
             // FL-18: the store knows which branch has the names now, and its head.
-            let found = match world.store.branch_head(&names.0, &names.1) {
+            let found = match app.store.branch_head(&names.0, &names.1) {
                 Err(error) if !is_gone(&error) => return Err(error.into()),
                 found => found,
             };
@@ -141,11 +141,11 @@ impl BranchCache {
     }
 
     /// Updates the head of a branch, if it is in memory, after something else than its own commands was appended.
-    pub(crate) fn hear(&self, world: &World, names: &BranchNames) -> ApiResult<()> {
+    pub(crate) fn hear(&self, app: &App, names: &BranchNames) -> ApiResult<()> {
         let is_there = lock(&self.by_use).contains(names);
         if is_there {
             // The branch may have become a mail match.
-            self.ask(world, names)?.note_judging(Duration::MAX);
+            self.ask(app, names)?.note_judging(Duration::MAX);
         }
         Ok(())
     }

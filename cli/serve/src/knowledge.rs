@@ -16,7 +16,7 @@ use turnfold_history::{
 use turnfold_show::render::WhoseTurn;
 use utoipa::ToSchema;
 
-use crate::app::{World, lock};
+use crate::app::{App, lock};
 use crate::branch_cache::{Memory, MemoryShare};
 use crate::documents;
 use crate::http::json_text;
@@ -45,33 +45,33 @@ const UNSETTLED_MAX: u64 = 256;
 #[derive(Clone, Copy)]
 pub(crate) struct Looking<'a> {
     branch: &'a OpenBranch,
-    world: &'a World,
+    app: &'a App,
     viewer: Viewer,
 }
 
 impl OpenBranch {
-    pub(crate) fn seen_by<'a>(&'a self, world: &'a World, viewer: Viewer) -> Looking<'a> {
-        Looking { branch: self, world, viewer }
+    pub(crate) fn seen_by<'a>(&'a self, app: &'a App, viewer: Viewer) -> Looking<'a> {
+        Looking { branch: self, app, viewer }
     }
 
-    pub(crate) fn head(&self, world: &World) -> ApiResult<u64> {
-        self.current(world, |current| current.position.head)
+    pub(crate) fn head(&self, app: &App) -> ApiResult<u64> {
+        self.current(app, |current| current.position.head)
     }
 
-    pub(crate) fn state_of_log(&self, world: &World, seq: u64) -> ApiResult<Box<dyn AnyState>> {
-        Ok(HistorySource::open(&SourceName::Revision(self.revision.at(seq)), world)?.state(None)?)
+    pub(crate) fn state_of_log(&self, app: &App, seq: u64) -> ApiResult<Box<dyn AnyState>> {
+        Ok(HistorySource::open(&SourceName::Revision(self.revision.at(seq)), app)?.state(None)?)
     }
 }
 
 impl Looking<'_> {
     pub(crate) fn shown(self) -> ApiResult<CachedView> {
-        self.branch.current(self.world, |current| current.shown(self.viewer))
+        self.branch.current(self.app, |current| current.shown(self.viewer))
     }
 
     pub(crate) fn state(self, at: Option<u64>) -> ApiResult<Box<dyn AnyState>> {
         match at {
-            None => self.branch.current(self.world, |current| current.position.state.fork()),
-            Some(at) if self.viewer.sees_all() => self.branch.state_of_log(self.world, at),
+            None => self.branch.current(self.app, |current| current.position.state.fork()),
+            Some(at) if self.viewer.sees_all() => self.branch.state_of_log(self.app, at),
             Some(at) => Ok(self.history(None)?.state_at(at)?),
         }
     }
@@ -91,7 +91,7 @@ impl Looking<'_> {
     }
 
     pub(crate) fn history(self, at: Option<u64>) -> ApiResult<SeatHistory> {
-        let history = self.history_of_log(self.branch.head(self.world)?)?;
+        let history = self.history_of_log(self.branch.head(self.app)?)?;
         match at {
             Some(at) => Ok(history.up_to(at)?),
             None => Ok(history),
@@ -99,7 +99,7 @@ impl Looking<'_> {
     }
 
     pub(crate) fn history_of_log(self, at: u64) -> ApiResult<SeatHistory> {
-        let mut source = self.branch.source(self.world)?;
+        let mut source = self.branch.source(self.app)?;
         source.cut_after(at);
         if self.viewer.sees_all() {
             return Ok(SeatHistory::of_source(self.viewer, source)?);
@@ -109,7 +109,7 @@ impl Looking<'_> {
     }
 
     pub(crate) fn entries(self) -> ApiResult<SeatHistory> {
-        let head = self.branch.head(self.world)?;
+        let head = self.branch.head(self.app)?;
         if self.viewer.sees_all() {
             return self.history_of_log(head);
         }
@@ -118,7 +118,7 @@ impl Looking<'_> {
     }
 
     pub(crate) fn head(self) -> ApiResult<u64> {
-        if self.viewer.sees_all() { self.branch.head(self.world) } else { Ok(self.entries()?.head()) }
+        if self.viewer.sees_all() { self.branch.head(self.app) } else { Ok(self.entries()?.head()) }
     }
 
     /// Returns `true` if the delta after a head can be computed without folding a long log.
@@ -136,18 +136,18 @@ impl Looking<'_> {
     }
 
     pub(crate) fn delta(self, from: u64) -> ApiResult<Arc<Delta>> {
-        let Self { branch, world, viewer } = self;
+        let Self { branch, app, viewer } = self;
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
-        let (to, shown) = branch.current(world, |head| (head.position.head, head.shown(viewer)))?;
+        let (to, shown) = branch.current(app, |head| (head.position.head, head.shown(viewer)))?;
         self.folded(|knowledge| {
             // Another thread may have computed it in the meantime.
             if let Some(delta) = branch.delta_in_memory(viewer, from) {
                 return Ok(delta);
             }
             let cursor = self.cursor(knowledge, from)?;
-            let entries = branch.entries(world, cursor.settled, to)?;
+            let entries = branch.entries(app, cursor.settled, to)?;
             let count = usize::try_from(from - cursor.settled).unwrap_or(usize::MAX);
             let sent = entries.get(..count).unwrap_or(&entries);
             let earlier = cursor.see(sent, true)?;
@@ -177,7 +177,7 @@ impl Looking<'_> {
     }
 
     pub(crate) fn resume(self, id: &EventId, may_fold: bool) -> ApiResult<Resumed> {
-        let head = self.branch.head(self.world)?;
+        let head = self.branch.head(self.app)?;
         // A viewer cannot see more entries than there are.
         if id.head > head {
             return Ok(Resumed::NotYet);
@@ -213,9 +213,9 @@ impl Looking<'_> {
 
     /// Returns a cursor that serves a client with this head.
     fn cursor(self, knowledge: &mut Knowledge, head: u64) -> ApiResult<&Cursor> {
-        let Self { branch, world, viewer } = self;
+        let Self { branch, app, viewer } = self;
         if knowledge.nearest(head).is_none() {
-            let mut source = branch.source(world)?;
+            let mut source = branch.source(app)?;
             source.cut_after(head);
             let at = if viewer.sees_all() { head } else { 0 };
             let state = if viewer.sees_all() { source.state(None)? } else { source.history.start()? };
@@ -223,7 +223,7 @@ impl Looking<'_> {
             let start = source.history;
             let mut cursor = Cursor { at, viewer, start, settled: at, state, times: NO_TIMES, _share: share };
             if !viewer.sees_all() {
-                let entries = branch.entries(world, 0, head)?;
+                let entries = branch.entries(app, 0, head)?;
                 let known = cursor.see(&entries, false)?;
                 cursor = cursor.settle(&known, &entries, branch.share_of_state())?;
             }
@@ -234,7 +234,7 @@ impl Looking<'_> {
 
     fn known(self, knowledge: &mut Knowledge, at: u64) -> ApiResult<Known> {
         let cursor = self.cursor(knowledge, at)?;
-        let entries = self.branch.entries(self.world, cursor.settled, at)?;
+        let entries = self.branch.entries(self.app, cursor.settled, at)?;
         let known = cursor.see(&entries, false)?;
         if known.history.settled() > cursor.settled + UNSETTLED_MAX {
             let cursor = cursor.settle(&known, &entries, self.branch.share_of_state())?;
@@ -250,12 +250,12 @@ impl Looking<'_> {
     }
 
     fn mark(self, at: u64, times: Digest) -> ApiResult<String> {
-        let match_id = self.branch.match_id(self.world)?;
+        let match_id = self.branch.match_id(self.app)?;
         if !self.viewer.sees_all() {
             return Ok(mark_of(self.viewer, &match_id, &times));
         }
         let Revision { match_name, branch, .. } = &self.branch.revision;
-        let links = self.world.store.links(match_name, branch, at..=at)?;
+        let links = self.app.store.links(match_name, branch, at..=at)?;
         Ok(mark_of(self.viewer, &match_id, links.last().ok_or_else(Problem::internal)?))
     }
 }

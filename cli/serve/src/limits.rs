@@ -15,8 +15,8 @@ use turnfold_store::{Grant, GrantKind, MatchName};
 
 use crate::answers::Answers;
 use crate::app::lock;
-use crate::options::Settings;
 use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::server::Settings;
 
 /// The longest body, and the longest body that is a replay file, in bytes.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;

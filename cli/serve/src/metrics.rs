@@ -1,5 +1,9 @@
 //! The metrics of the service, for its operator (SV-29). Labels are routes and outcomes, never names or seats.
 
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -9,9 +13,11 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use crate::branch_cache::BranchCache;
-use crate::limits::ServiceLimits;
-use crate::problem::{ApiResult, ProblemCode};
+use crate::app::App;
+use crate::http::typed;
+use crate::problem::{ApiResult, Problem, ProblemCode};
+
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Names of labels and their values.
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -75,11 +81,15 @@ impl Metrics {
     }
 }
 
-pub(crate) fn text(
-    metrics: &Metrics,
-    branches: &BranchCache,
-    limits: &ServiceLimits,
-) -> Result<String, std::fmt::Error> {
+pub(crate) async fn show(State(app): State<Arc<App>>) -> Response {
+    match app.block(|app| text(app)).await {
+        Ok(text) => typed(StatusCode::OK, OPENMETRICS, text),
+        Err(problem) => problem.render("metrics"),
+    }
+}
+
+fn text(app: &App) -> ApiResult<String> {
+    let App { metrics, limits, branches, .. } = app;
     let gauge = |value: u64| {
         let gauge = Gauge::<i64>::default();
         gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
@@ -101,6 +111,8 @@ pub(crate) fn text(
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());
     all.register("store_failed", "1 once the store has failed", metrics.store_failed.clone());
     let mut text = String::new();
-    encode(&mut text, &all)?;
-    Ok(text)
+    match encode(&mut text, &all) {
+        Ok(()) => Ok(text),
+        Err(error) => Err(Problem::new(ProblemCode::Internal, error.to_string())),
+    }
 }

@@ -12,7 +12,7 @@ use turnfold_history::session::PlayPosition;
 use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
-use crate::app::{World, lock};
+use crate::app::{App, lock};
 use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
@@ -121,11 +121,11 @@ impl OpenBranch {
         Arc::clone(&self.kept().viewers)
     }
 
-    pub(crate) fn match_id(&self, world: &World) -> ApiResult<[u8; 16]> {
+    pub(crate) fn match_id(&self, app: &App) -> ApiResult<[u8; 16]> {
         if let Some(id) = self.match_id.get() {
             return Ok(*id);
         }
-        let id = world.store.genesis(&self.revision.match_name)?.match_id;
+        let id = app.store.genesis(&self.revision.match_name)?.match_id;
         Ok(*self.match_id.get_or_init(|| id))
     }
 
@@ -215,7 +215,7 @@ impl OpenBranch {
         self.announce(head);
     }
 
-    pub(crate) fn current<T>(&self, world: &World, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
+    pub(crate) fn current<T>(&self, app: &App, look: impl FnOnce(&mut HeadState) -> T) -> ApiResult<T> {
         if let Some(current) = self.kept().at(self.known_head()) {
             return Ok(look(current));
         }
@@ -231,11 +231,11 @@ impl OpenBranch {
         drop(kept);
         // FL-18: if the state in memory is behind, only the missing entries are read.
         let position = match behind {
-            Some(behind) if self.is_played_by(world, &behind)? => {
-                let entries = self.entries(world, behind.head, known)?;
+            Some(behind) if self.is_played_by(app, &behind)? => {
+                let entries = self.entries(app, behind.head, known)?;
                 behind.follow(&self.revision, &entries)?
             }
-            _ => self.load(world)?,
+            _ => self.load(app)?,
         };
         let mut read = HeadState::new(position, &self.memory);
         self.announce(read.position.head);
@@ -256,31 +256,31 @@ impl OpenBranch {
         Some((current.position.fork(), current.shown(viewer)))
     }
 
-    fn is_played_by(&self, world: &World, current: &PlayPosition) -> ApiResult<bool> {
+    fn is_played_by(&self, app: &App, current: &PlayPosition) -> ApiResult<bool> {
         let Some(module) = current.rules.module() else { return Ok(true) };
-        let genesis = world.store.genesis(&self.revision.match_name)?;
+        let genesis = app.store.genesis(&self.revision.match_name)?;
         // MD-9: another module than the one that folded the state may play the match now.
         Ok(genesis.only_module().is_none_or(|only| *only == module))
     }
 
-    fn load(&self, world: &World) -> ApiResult<PlayPosition> {
-        world.metrics.table_misses.inc();
-        let current = self.source(world)?.position(Some(&world.store))?;
+    fn load(&self, app: &App) -> ApiResult<PlayPosition> {
+        app.metrics.table_misses.inc();
+        let current = self.source(app)?.position(Some(&app.store))?;
         let Revision { match_name, branch, .. } = &self.revision;
         // If another branch has the name by now, what was read may be of that branch.
-        if world.store.is_shared() && world.store.branch_head(match_name, branch)?.id != self.id {
+        if app.store.is_shared() && app.store.branch_head(match_name, branch)?.id != self.id {
             return Err(self.gone());
         }
         Ok(current)
     }
 
-    pub(crate) fn source(&self, world: &World) -> ApiResult<HistorySource> {
-        let build = world.outside.build;
-        Ok(HistorySource::of_branch(&self.revision, &world.store, &world.registry, build)?)
+    pub(crate) fn source(&self, app: &App) -> ApiResult<HistorySource> {
+        let build = app.outside.build;
+        Ok(HistorySource::of_branch(&self.revision, &app.store, &app.registry, build)?)
     }
 
-    pub(crate) fn entries(&self, world: &World, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
-        let entries = world.store.entries_of(&self.named(), after + 1..=to)?;
+    pub(crate) fn entries(&self, app: &App, after: u64, to: u64) -> ApiResult<Vec<LogEntry>> {
+        let entries = app.store.entries_of(&self.named(), after + 1..=to)?;
         Ok(entries.map(|entry| entry.map(LogEntry::from)).collect::<Result<_, _>>()?)
     }
 

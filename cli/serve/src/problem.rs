@@ -1,4 +1,5 @@
-//! Problems: every failure as `application/problem+json` (SV-7, RFC 9457).
+//! Problems: every failure as `application/problem+json` (SV-7, RFC 9457). Of a library's error it has what failed, where,
+//! and the next step.
 
 use std::borrow::Cow;
 
@@ -6,94 +7,74 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use turnfold_core::Outcome;
-use turnfold_history::Record;
+use turnfold_core::any::FaultOf;
+use turnfold_core::registry::NoRules;
 use turnfold_history::text::json_line;
+use turnfold_history::{Record, ReplayError};
+use turnfold_mail::MailError;
+use turnfold_proof::ProofError;
+use turnfold_show::ShowError;
+use turnfold_store::{RescueError, StoreError};
 use utoipa::ToSchema;
 
 use crate::documents;
 
-/// What kinds of failure there are. Each has one status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ProblemCode {
-    BadRequest,
-    NoToken,
-    Forbidden,
-    NotFound,
-    NoEntry,
-    Method,
-    Accept,
-    Timeout,
-    TooLarge,
-    MediaType,
-    Rejected,
-    Exists,
-    BranchInUse,
-    LastHost,
-    SeatTaken,
-    NameTaken,
-    Spent,
-    Gone,
-    Moved,
-    Malformed,
-    Setup,
-    KeyReused,
-    Content,
-    SlowDown,
-    Overloaded,
-    Closing,
-    Store,
-    Corrupt,
-    Internal,
-    NoRules,
-    Full,
-    Module,
+/// Declares the codes of problems, each with its status, its name and its title.
+macro_rules! codes {
+    ($($code:ident: $status:ident, $name:literal, $title:literal;)*) => {
+        /// What kinds of failure there are. Each has one status.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum ProblemCode {
+            $($code),*
+        }
+
+        impl ProblemCode {
+            const fn about(self) -> (StatusCode, &'static str, &'static str) {
+                match self {
+                    $(Self::$code => (StatusCode::$status, $name, $title)),*
+                }
+            }
+
+            pub(crate) const fn status(self) -> StatusCode {
+                self.about().0
+            }
+        }
+    };
 }
 
-impl ProblemCode {
-    const fn about(self) -> (StatusCode, &'static str, &'static str) {
-        use StatusCode as S;
-        match self {
-            Self::BadRequest => (S::BAD_REQUEST, "bad_request", "Bad request"),
-            Self::NoToken => (S::UNAUTHORIZED, "no_token", "A token is required"),
-            Self::Forbidden => (S::FORBIDDEN, "forbidden", "Insufficient permissions"),
-            Self::NotFound => (S::NOT_FOUND, "not_found", "Not found"),
-            Self::NoEntry => (S::NOT_FOUND, "no_entry", "No such entry"),
-            Self::Method => (S::METHOD_NOT_ALLOWED, "method", "Method not allowed"),
-            Self::Accept => (S::NOT_ACCEPTABLE, "accept", "Not acceptable"),
-            Self::Timeout => (S::REQUEST_TIMEOUT, "timeout", "The body took too long"),
-            Self::TooLarge => (S::PAYLOAD_TOO_LARGE, "too_large", "Too large"),
-            Self::MediaType => (S::UNSUPPORTED_MEDIA_TYPE, "media_type", "Unsupported media type"),
-            Self::Rejected => (S::CONFLICT, "rejected", "The rules do not accept the command now"),
-            Self::Exists => (S::CONFLICT, "exists", "The name is taken"),
-            Self::BranchInUse => (S::CONFLICT, "branch_in_use", "The branch is in use"),
-            Self::LastHost => (S::CONFLICT, "last_host", "A match keeps a host"),
-            Self::SeatTaken => (S::CONFLICT, "seat_taken", "The seat is taken"),
-            Self::NameTaken => (S::CONFLICT, "name_taken", "The name is taken"),
-            Self::Spent => (S::GONE, "spent", "The invitation is spent"),
-            Self::Gone => (S::GONE, "gone", "Another history took its place"),
-            Self::Moved => (S::PRECONDITION_FAILED, "moved", "The branch has changed"),
-            Self::Malformed => (S::UNPROCESSABLE_ENTITY, "malformed", "Not a command of the ruleset"),
-            Self::Setup => (S::UNPROCESSABLE_ENTITY, "setup", "Invalid setup"),
-            Self::KeyReused => (S::UNPROCESSABLE_ENTITY, "key_reused", "The key belongs to other commands"),
-            Self::Content => (S::UNPROCESSABLE_ENTITY, "content", "Unprocessable content"),
-            Self::SlowDown => (S::TOO_MANY_REQUESTS, "slow_down", "Too many requests"),
-            Self::Overloaded => (S::SERVICE_UNAVAILABLE, "overloaded", "The service is overloaded"),
-            Self::Closing => (S::SERVICE_UNAVAILABLE, "closing", "The service is shutting down"),
-            Self::Store => (S::SERVICE_UNAVAILABLE, "store", "The store is unavailable"),
-            Self::Corrupt => (S::INTERNAL_SERVER_ERROR, "corrupt", "The store is damaged"),
-            Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal server error"),
-            Self::NoRules => (S::NOT_IMPLEMENTED, "no_rules", "The rules of the match are missing"),
-            Self::Module => {
-                (S::SERVICE_UNAVAILABLE, "module", "The module of the match is missing or failed")
-            }
-            Self::Full => (S::INSUFFICIENT_STORAGE, "full", "The disk of the service is full"),
-        }
-    }
-
-    pub(crate) const fn status(self) -> StatusCode {
-        self.about().0
-    }
+codes! {
+    BadRequest: BAD_REQUEST, "bad_request", "Bad request";
+    NoToken: UNAUTHORIZED, "no_token", "A token is required";
+    Forbidden: FORBIDDEN, "forbidden", "Insufficient permissions";
+    NotFound: NOT_FOUND, "not_found", "Not found";
+    NoEntry: NOT_FOUND, "no_entry", "No such entry";
+    Method: METHOD_NOT_ALLOWED, "method", "Method not allowed";
+    Accept: NOT_ACCEPTABLE, "accept", "Not acceptable";
+    Timeout: REQUEST_TIMEOUT, "timeout", "The body took too long";
+    TooLarge: PAYLOAD_TOO_LARGE, "too_large", "Too large";
+    MediaType: UNSUPPORTED_MEDIA_TYPE, "media_type", "Unsupported media type";
+    Rejected: CONFLICT, "rejected", "The rules do not accept the command now";
+    Exists: CONFLICT, "exists", "The name is taken";
+    BranchInUse: CONFLICT, "branch_in_use", "The branch is in use";
+    LastHost: CONFLICT, "last_host", "A match keeps a host";
+    SeatTaken: CONFLICT, "seat_taken", "The seat is taken";
+    NameTaken: CONFLICT, "name_taken", "The name is taken";
+    Spent: GONE, "spent", "The invitation is spent";
+    Gone: GONE, "gone", "Another history took its place";
+    Moved: PRECONDITION_FAILED, "moved", "The branch has changed";
+    Malformed: UNPROCESSABLE_ENTITY, "malformed", "Not a command of the ruleset";
+    Setup: UNPROCESSABLE_ENTITY, "setup", "Invalid setup";
+    KeyReused: UNPROCESSABLE_ENTITY, "key_reused", "The key belongs to other commands";
+    Content: UNPROCESSABLE_ENTITY, "content", "Unprocessable content";
+    SlowDown: TOO_MANY_REQUESTS, "slow_down", "Too many requests";
+    Overloaded: SERVICE_UNAVAILABLE, "overloaded", "The service is overloaded";
+    Closing: SERVICE_UNAVAILABLE, "closing", "The service is shutting down";
+    Store: SERVICE_UNAVAILABLE, "store", "The store is unavailable";
+    Corrupt: INTERNAL_SERVER_ERROR, "corrupt", "The store is damaged";
+    Internal: INTERNAL_SERVER_ERROR, "internal", "Internal server error";
+    NoRules: NOT_IMPLEMENTED, "no_rules", "The rules of the match are missing";
+    Full: INSUFFICIENT_STORAGE, "full", "The disk of the service is full";
+    Module: SERVICE_UNAVAILABLE, "module", "The module of the match is missing or failed";
 }
 
 #[derive(Clone, Debug)]
@@ -314,5 +295,129 @@ impl IntoResponse for Problem {
         let mut response = self.code.status().into_response();
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        use ProblemCode as C;
+        use StoreError as E;
+        let (code, next_step) = match &error {
+            E::NoSuchMatch { .. } | E::NoSuchBranch { .. } | E::NoSuchNote { .. } => (C::NotFound, ""),
+            E::NoSuchGrant { .. } => (C::NotFound, "ask the host for a new one"),
+            E::NoSuchSeq { .. } => (C::NoEntry, ""),
+            E::NothingToAppend { .. } => (C::Content, "give at least one command"),
+            E::NotAPlayer { .. } => (C::Content, "name one of `p1` to `p16`"),
+            E::TooManyGrants { .. } => (C::SlowDown, "revoke one first"),
+            E::TooManyNotes { .. } => (C::SlowDown, "remove one first"),
+            E::AlreadyExists { .. } | E::BranchExists { .. } => (C::Exists, "choose another name"),
+            E::GrantExists { .. } => (C::Exists, "make a new token"),
+            E::BranchInUse { .. } => (C::BranchInUse, "delete that branch first"),
+            E::MainBranch { .. } => (C::BranchInUse, ""),
+            E::LastHost { .. } => (C::LastHost, "make another host grant first"),
+            E::SeatTaken { .. } => (C::SeatTaken, "ask the host, who can take that access back"),
+            E::NameTaken { .. } => (C::NameTaken, "choose another name"),
+            E::TooLarge { .. } => (C::TooLarge, ""),
+            E::OtherModule { .. } => (C::Module, ""),
+            E::IdempotencyKeyReused { .. } => (C::KeyReused, "choose a new key"),
+            E::InvitationSpent { .. } => (C::Spent, "ask the host for a new one"),
+            E::Receded { .. } => {
+                (C::Corrupt, "restore what is missing, or begin a new one to go on from what is there")
+            }
+            E::Corrupt { .. } => (C::Corrupt, ""),
+            E::Full { .. } => (C::Full, ""),
+            E::Conflict { .. } => (C::Store, "look at what is new and try again"),
+            E::Unsettled { .. } => (C::Store, "look at the log before you repeat it"),
+            E::Unavailable { maybe: true, .. } => {
+                (C::Store, "repeat with the same key, or look before you repeat it")
+            }
+            E::Unavailable { maybe: false, .. } => (C::Store, "try again"),
+            E::Io { .. } | E::Failed { .. } | E::Database { .. } => (C::Store, ""),
+            _ => (C::Internal, ""),
+        };
+        let mut detail = error.to_string();
+        if !next_step.is_empty() {
+            detail = detail + "; " + next_step;
+        }
+        match error {
+            E::Corrupt { .. } => Self::of_store(code, detail, Some(Remedy::Salvage)),
+            E::Full { .. } => Self::of_store(code, detail, Some(Remedy::FreeSpace)),
+            E::Failed { .. } => Self::of_store(code, detail, Some(Remedy::Restart)),
+            E::Unsettled { .. } | E::Unavailable { .. } | E::Database { .. } => {
+                Self::of_store(code, detail, None)
+            }
+            _ => Self::new(code, detail),
+        }
+    }
+}
+
+impl From<RescueError> for Problem {
+    fn from(error: RescueError) -> Self {
+        match error {
+            RescueError::Store(error) => error.into(),
+            error => Self::new(ProblemCode::Store, error.to_string()),
+        }
+    }
+}
+
+impl From<MailError> for Problem {
+    fn from(error: MailError) -> Self {
+        match error {
+            MailError::Replay(error) => error.into(),
+            MailError::Proof(error) => (*error).into(),
+            error => Self::new(ProblemCode::Internal, error.to_string()),
+        }
+    }
+}
+
+impl From<ProofError> for Problem {
+    fn from(error: ProofError) -> Self {
+        match error {
+            ProofError::Replay(error) => error.into(),
+            error => Self::new(ProblemCode::Internal, error.to_string()),
+        }
+    }
+}
+
+impl From<ShowError> for Problem {
+    fn from(error: ShowError) -> Self {
+        match error {
+            ShowError::Replay(error) => error.into(),
+            error => Self::new(ProblemCode::TooLarge, error.to_string()),
+        }
+    }
+}
+
+impl From<ReplayError> for Problem {
+    fn from(error: ReplayError) -> Self {
+        use ReplayError as E;
+        let error = match error {
+            E::Store(error) => return error.into(),
+            error => error,
+        };
+        let code = match &error {
+            E::NoEntry { .. } => ProblemCode::NoEntry,
+            E::UnknownRuleset { .. } | E::OtherVersion { .. } => ProblemCode::NoRules,
+            E::NoModule { .. } | E::Fault(_) => ProblemCode::Module,
+            E::OtherSeat(_) | E::Concealed { .. } | E::NoView { .. } => ProblemCode::Forbidden,
+            E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => {
+                ProblemCode::Setup
+            }
+            E::TooLong { .. } | E::Page(_) => ProblemCode::TooLarge,
+            E::Setup { .. } | E::Entry { .. } | E::ConcealedEntry { .. } => ProblemCode::Corrupt,
+            _ => ProblemCode::Internal,
+        };
+        // A referee's output and command are only for the operator, who can read the service's log (RF-13).
+        let failed = match &error {
+            E::Fault(fault) if matches!(fault.of, FaultOf::Referee(_)) => Some(&fault.ruleset),
+            E::NoModule { cause, .. } => match &**cause {
+                NoRules::NoReferee { name, .. } => Some(name),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(name) = failed else { return Self::new(code, error.to_string()) };
+        let name = name.escape_debug();
+        Self::new(code, format!("the referee of `{name}` failed; the log of the service has the reason"))
     }
 }

@@ -8,11 +8,11 @@ use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa::openapi::link::Link;
-use utoipa::openapi::path::ParameterIn;
+use utoipa::openapi::path::{ParameterIn, PathItem, PathsMap};
 use utoipa::openapi::schema::{AdditionalProperties, Schema};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{RefOr, Required};
-use utoipa::{Modify, OpenApi, ToSchema};
+use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -34,20 +34,9 @@ use crate::resources::{
         command line print.", license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")),
     servers((url = "/", description = "The service that this description comes from")),
     components(schemas(ProblemJson, EntriesEvent, MatchEvent)),
-    security(("token" = [])),
-    modifiers(&TokenScheme)
+    security(("token" = []))
 )]
 struct Description;
-
-struct TokenScheme;
-
-impl Modify for TokenScheme {
-    fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
-        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        let components = openapi.components.get_or_insert_with(Default::default);
-        components.add_security_scheme("token", SecurityScheme::Http(bearer));
-    }
-}
 
 fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
@@ -113,65 +102,52 @@ pub fn description() -> String {
             }
         }
     }
-    link(&mut openapi);
-    deny_unknown_members(&mut openapi);
-    openapi.to_pretty_json().expect("plain data encodes") + "\n"
-}
-
-fn deny_unknown_members(openapi: &mut utoipa::openapi::OpenApi) {
+    link(&mut openapi.paths.paths);
+    let components = openapi.components.get_or_insert_default();
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    components.add_security_scheme("token", SecurityScheme::Http(bearer));
     // utoipa forbids unknown members of structures only, not of the forms of an enum.
-    let Some(components) = &mut openapi.components else { return };
-    let Some(RefOr::T(Schema::OneOf(forms))) = components.schemas.get_mut(&*NewGrantJson::name()) else {
-        return;
-    };
-    for form in &mut forms.items {
-        if let RefOr::T(Schema::Object(form)) = form {
-            form.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+    if let Some(RefOr::T(Schema::OneOf(forms))) = components.schemas.get_mut(&*NewGrantJson::name()) {
+        for form in &mut forms.items {
+            if let RefOr::T(Schema::Object(form)) = form {
+                form.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+            }
         }
     }
+    openapi.to_pretty_json().expect("plain data encodes") + "\n"
 }
 
 /// Links each operation that creates a match, a branch or a grant to the operations below it. They take its name from
 /// the response.
-fn link(openapi: &mut utoipa::openapi::OpenApi) {
-    let matches = "/v1/matches".to_owned();
+fn link(paths: &mut PathsMap<String, PathItem>) {
+    const MATCH: (&str, &str) = ("{match}", "$request.path.match");
+    const BRANCH: (&str, &str) = ("{branch}", "$response.body#/branch");
     let made = [
-        (matches.clone(), "{match}", vec![("match", "$response.body#/match"), ("branch", "main")]),
-        (
-            format!("{matches}/{{match}}/branches"),
-            "{branch}",
-            vec![("match", "$request.path.match"), ("branch", "$response.body#/branch")],
-        ),
-        (
-            format!("{matches}/{{match}}/grants"),
-            "{id}",
-            vec![("match", "$request.path.match"), ("id", "$response.body#/id")],
-        ),
+        ("/v1/matches", "{match}", [("{match}", "$response.body#/match"), ("{branch}", "main")]),
+        ("/v1/matches/{match}/branches", "{branch}", [MATCH, BRANCH]),
+        ("/v1/matches/{match}/grants", "{id}", [MATCH, ("{id}", "$response.body#/id")]),
     ];
     for (path, last, known) in made {
         let mut links = Vec::new();
-        for (below, item) in &openapi.paths.paths {
-            if !below.contains(last) {
+        for (below, item) in &*paths {
+            let needed: Vec<_> = below.split('/').filter(|part| part.starts_with('{')).collect();
+            let given: Vec<_> = known.iter().filter(|(name, _)| needed.contains(name)).collect();
+            // An operation that needs another name, too, is not linked.
+            if !needed.contains(&last) || given.len() < needed.len() {
                 continue;
             }
             for operation in [&item.get, &item.post, &item.delete].into_iter().flatten() {
                 let Some(id) = &operation.operation_id else { continue };
-                let named: Vec<_> =
-                    below.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
-                let Some(named): Option<Vec<_>> =
-                    named.iter().map(|name| known.iter().find(|(own, _)| own == name).copied()).collect()
-                else {
-                    continue;
-                };
-                let link = named.into_iter().fold(Link::builder().operation_id(id), |link, (name, value)| {
-                    link.parameter(name, value)
-                });
-                links.push((id.clone(), link.build()));
+                let mut link = Link::builder().operation_id(id);
+                for (name, value) in &given {
+                    link = link.parameter(name.trim_matches(['{', '}']), *value);
+                }
+                links.push((id.clone(), RefOr::T(link.build())));
             }
         }
-        let post = openapi.paths.paths.get_mut(&path).and_then(|item| item.post.as_mut());
+        let post = paths.get_mut(path).and_then(|item| item.post.as_mut());
         if let Some(RefOr::T(response)) = post.and_then(|post| post.responses.responses.get_mut("201")) {
-            response.links.extend(links.into_iter().map(|(id, link)| (id, RefOr::T(link))));
+            response.links.extend(links);
         }
     }
 }

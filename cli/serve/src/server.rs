@@ -1,34 +1,101 @@
-//! Starts, runs and ends the service (SV-1, SV-2, SV-28).
+//! The options of the service, and how it starts, runs and ends (SV-1, SV-2, SV-28).
 
-use std::io;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use axum::Router;
-use axum::response::IntoResponse;
 use axum::routing::get;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::signal;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use turnfold_core::Registry;
+use tokio::time::{MissedTickBehavior, interval};
+use turnfold_core::{Digest, DueRoll, Registry};
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
-use crate::auto_host;
 use crate::connections::{Acceptor, Connections, connect};
-use crate::hosting;
+use crate::hosting::{self, HostedMail};
 use crate::limits::{CLOSING_TIME, connections_max};
-use crate::metrics;
-use crate::notice;
-use crate::options::{Options, Outside, Reload};
-use crate::problem::{Problem, ProblemCode};
+use crate::problem::ApiResult;
 use crate::router::router;
-use crate::turn_calls;
+use crate::turn_calls::{self, Notifying};
+use crate::{auto_host, metrics};
+
+/// How the service runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The address to listen on; port 0 means any free port.
+    pub listen: SocketAddr,
+    /// Where clients find the service, such as `https://play.example`; by default the address it listens on.
+    pub origin: Option<String>,
+    /// The other origins whose pages may use the service.
+    pub cors: Vec<String>,
+    /// The directory of the store, unless a database holds it.
+    pub store_dir: Option<PathBuf>,
+    /// How many bytes of states are kept in memory.
+    pub cache_bytes: u64,
+    /// How many files the process may have open; each connection is one.
+    pub files_max: u64,
+    /// Whether a proxy adds the client's address to `X-Forwarded-For`.
+    pub behind_proxy: bool,
+    /// The initial settings.
+    pub settings: Settings,
+    /// The address of its metrics.
+    pub metrics: Option<SocketAddr>,
+    /// How to host matches by mail; if `None`, no papers are taken.
+    pub mail: Option<HostedMail>,
+    /// How to call players on their turns; if `None`, no one is called.
+    pub notifying: Option<Notifying>,
+}
+
+/// Settings that may change while the service runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The hash of the admin's token.
+    pub admin: Digest,
+    /// The most requests a second with one token of a seat; four times as many in a burst.
+    pub seat_rate: NonZeroU32,
+    /// The same for one token of a spectator.
+    pub spectator_rate: NonZeroU32,
+}
+
+/// Reads the settings again, or returns a one-line reason why it cannot.
+pub type Reload<'a> = &'a dyn Fn() -> Result<Settings, String>;
+
+/// The clock, the randomness and the identity of the build, provided by the program.
+#[derive(Clone, Copy)]
+pub struct Outside {
+    /// Returns the time now in milliseconds since 1970.
+    pub now_ms: fn() -> i64,
+    /// Fills bytes with the operating system's randomness, or returns why it cannot.
+    pub fill_random: fn(&mut [u8]) -> Result<(), String>,
+    /// Rolls dice with the operating system's randomness, for matches by mail and for trials.
+    pub roll: fn(&DueRoll) -> io::Result<Vec<i32>>,
+    /// The identity of this build. Snapshots of other builds are not used; without an identity none are.
+    pub build: Option<Digest>,
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
 
 /// How long to wait after a connection could not be accepted, for example because too many files are open.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// How often to ask for the heads of followed branches, and every how many rounds for the grants of their streams.
+const ASK_EVERY: Duration = Duration::from_millis(250);
+const GRANTS_EVERY: u64 = 2;
+
+const ASKED_MAX: usize = 1000;
 
 /// Why the service could not start, or could not close its store.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +140,7 @@ pub fn serve(
     // Wait for work on the runtime's threads, so that an append is answered or lost as a whole.
     runtime.shutdown_timeout(CLOSING_TIME);
     if let Some(app) = Arc::into_inner(app) {
-        app.into_store().close()?;
+        app.store.close()?;
     } else {
         tracing::warn!("some requests did not end in time; acknowledged appends are safe");
     }
@@ -99,14 +166,14 @@ async fn run(
     };
     // Catch signals before the address is announced: a process that reads it may end the service at once.
     let mut ended = std::pin::pin!(end().map_err(ServeError::Start)?);
-    let mut hangups = Hangups::catch(reload.is_some()).map_err(ServeError::Start)?;
+    let mut hangups = hangups(reload.is_some()).map_err(ServeError::Start)?;
     announce(address).map_err(ServeError::Start)?;
     let mut tasks = JoinSet::new();
     if let Some(listener) = metrics {
         tasks.spawn(serve_metrics(listener, acceptor.clone(), Arc::clone(app)));
     }
     if app.store.is_shared() {
-        tasks.spawn(notice::listen(Arc::clone(app)));
+        tasks.spawn(poll_database(Arc::clone(app)));
     }
     tasks.spawn(auto_host::keep(Arc::clone(app)));
     if app.desks.is_some() {
@@ -125,7 +192,7 @@ async fn run(
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                 }
             },
-            () = hangups.next() => if let Some(reload) = reload { app.reload(reload) },
+            Some(()) = hangups.recv() => if let Some(reload) = reload { app.reload(reload) },
             () = &mut ended => break,
         }
     }
@@ -176,58 +243,75 @@ fn end() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-#[derive(Default)]
-struct Hangups {
+/// Catches SIGHUP from now on, if it is asked for, and sends a message for each.
+fn hangups(is_caught: bool) -> io::Result<mpsc::Receiver<()>> {
+    let (sender, receiver) = mpsc::channel(1);
     #[cfg(unix)]
-    signals: Option<signal::unix::Signal>,
-}
-
-impl Hangups {
-    #[cfg(unix)]
-    fn catch(is_caught: bool) -> io::Result<Self> {
+    if is_caught {
         use signal::unix::{SignalKind, signal};
-        Ok(Self { signals: is_caught.then(|| signal(SignalKind::hangup())).transpose()? })
+        let mut signals = signal(SignalKind::hangup())?;
+        tokio::spawn(async move { while signals.recv().await.is_some() && sender.send(()).await.is_ok() {} });
     }
-
     #[cfg(not(unix))]
-    fn catch(_: bool) -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    async fn next(&mut self) {
-        #[cfg(unix)]
-        if let Some(signals) = &mut self.signals {
-            signals.recv().await;
-            return;
-        }
-        std::future::pending::<()>().await;
-    }
+    drop((is_caught, sender));
+    Ok(receiver)
 }
 
 async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
-    let routes = Router::new().route(
-        "/metrics",
-        get(move || {
-            let app = Arc::clone(&app);
-            async move {
-                let answer = app.block(|app| {
-                    metrics::text(&app.metrics, &app.branches, &app.limits)
-                        .map_err(|error| Problem::new(ProblemCode::Internal, error.to_string()))
-                });
-                match answer.await {
-                    Ok(text) => {
-                        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-                        ([("content-type", kind)], text).into_response()
-                    }
-                    Err(problem) => problem.render("metrics"),
-                }
-            }
-        }),
-    );
+    let routes = Router::new().route("/metrics", get(metrics::show)).with_state(app);
     loop {
         match listener.accept().await {
             Ok(accepted) => connect(accepted, &acceptor, routes.clone(), None),
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
         }
     }
+}
+
+/// Polls the database for what other processes append, delete and revoke (FL-18, FL-19).
+async fn poll_database(app: Arc<App>) {
+    let mut ticks = interval(ASK_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for round in 0_u64.. {
+        ticks.tick().await;
+        let heard = app.block(move |app| {
+            hear_of_branches(app)?;
+            app.hear_of_accords(round)?;
+            if round.is_multiple_of(GRANTS_EVERY) { hear_of_grants(app) } else { Ok(()) }
+        });
+        if let Err(problem) = heard.await {
+            tracing::debug!(detail = problem.detail(), "cannot poll the database");
+        }
+    }
+}
+
+fn hear_of_branches(app: &App) -> ApiResult<()> {
+    let mut followed = app.branches.all();
+    followed.retain(|branch| branch.is_followed());
+    for branches in followed.chunks(ASKED_MAX) {
+        let named: Vec<_> = branches.iter().map(|branch| branch.named()).collect();
+        for (branch, head) in branches.iter().zip(app.store.heads(&named)?) {
+            match head {
+                Some(head) => branch.announce(head),
+                None => app.branches.forget(branch),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn hear_of_grants(app: &App) -> ApiResult<()> {
+    let mut tokens = app.limits.tokens_of_streams();
+    // The admin token has no grant.
+    tokens.retain(|token| !app.is_admin(token));
+    for some in tokens.chunks(ASKED_MAX) {
+        let found = app.store.find_grants(some)?;
+        let live = found.iter().filter(|(_, grant)| grant.is_live(app.now_ms()));
+        let live: BTreeSet<_> = live.map(|(token, _)| token).collect();
+        // SV-20: a stream ends with its grant.
+        if some.iter().any(|token| !live.contains(token)) {
+            app.revoke();
+            break;
+        }
+    }
+    Ok(())
 }

@@ -192,7 +192,7 @@ pub(crate) async fn diff(
         revision.seq = asked.at;
         let other = branch_point(&match_name, &asked.with)?;
         let seat_history =
-            |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &app.world);
+            |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &**app);
         let a = seat_history(revision)?;
         let b = seat_history(other)?;
         let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;

@@ -223,7 +223,7 @@ pub(crate) async fn create(
                 let terms = None;
                 let game = NewGame { rules: rules.clone(), module, setup, dice, title, entries, terms };
                 let response = make(app, &access, &match_name, game)?;
-                passed.keep(&match_name, &*rules, &app.world, &app.store);
+                passed.keep(&match_name, &*rules, &**app, &app.store);
                 Ok(response)
             })
             .await;
