@@ -49,8 +49,8 @@ pub struct Recording {
 pub struct RecordingBranch {
     /// Its name.
     pub name: String,
-    /// The branch and the entry after which it begins; `None` for the main branch.
-    pub begins_after: Option<(String, u64)>,
+    /// The entry of the main branch after which it begins; `None` for the main branch.
+    pub begins_after: Option<u64>,
     /// Its entries: the seat, the command's bytes and when it was given, in Unix milliseconds.
     pub entries: Vec<(Seat, Vec<u8>, Option<i64>)>,
     /// The hash of the last state.
@@ -59,15 +59,14 @@ pub struct RecordingBranch {
 
 struct BranchReader {
     name: String,
-    begins_after: Option<(String, u64)>,
+    begins_after: Option<u64>,
     entries: Vec<(Seat, Vec<u8>, Option<i64>)>,
     now: Reached,
 }
 
 impl BranchReader {
     fn next(&self) -> u64 {
-        let before = self.begins_after.as_ref().map_or(0, |(_, after)| *after);
-        before + self.entries.len() as u64 + 1
+        self.begins_after.unwrap_or(0) + self.entries.len() as u64 + 1
     }
 }
 
@@ -253,7 +252,7 @@ impl MatchReader {
             let command = command.map_err(|error| error.to_string())?;
             now = recorded::fold_one(&self.referee, &now, &command)?.after;
         }
-        let begins_after = Some(("main".into(), after));
+        let begins_after = Some(after);
         self.branches.push(BranchReader { name: name.into(), begins_after, entries: Vec::new(), now });
         Ok(self.branches.len() - 1)
     }

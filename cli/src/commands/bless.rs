@@ -47,12 +47,12 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn is_paged(&self, output: &Output) -> bool {
-        self.check || !self.accept && self.mode(output).is_ok_and(|mode| mode == Mode::Print)
+        self.mode(output).is_ok_and(|mode| mode == Mode::Print)
     }
 
     fn mode(&self, output: &Output) -> Result<Mode, Failure> {
         if self.check {
-            return Ok(Mode::Check);
+            return Ok(Mode::Print);
         }
         if runs_in_ci() {
             return Err(Failure::usage("golden logs are not blessed when the variable `CI` is set")
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     output.flush()?;
     failures.extend(in_one(unblessed, files.len()));
-    if failures.is_empty() && left > 0 && mode == Mode::Print {
+    if failures.is_empty() && left > 0 && mode == Mode::Print && !args.check {
         let files = counted(left, "file", "files");
         return Err(Failure::negative(format!("{files} would change")).hint("`--accept` writes them"));
     }
@@ -160,9 +160,7 @@ enum Mode {
     Accept,
     /// The user is asked at the terminal.
     Ask,
-    /// None; `--check` was given.
-    Check,
-    /// None, because there is no terminal to ask at.
+    /// Nothing is written, because `--check` was given or there is no terminal to ask at.
     Print,
 }
 
@@ -219,7 +217,7 @@ impl Proposal {
             return Ok(None);
         }
         // `Accept` shows no changes, and `ask` shows them one by one.
-        if matches!(mode, Mode::Check | Mode::Print) {
+        if mode == Mode::Print {
             output.note(self.lines(&self.changes))?;
         }
         let file = shown(&self.path);
@@ -233,7 +231,7 @@ impl Proposal {
         }
         match mode {
             Mode::Accept => Ok(Some((self.blessed.to_string(), Fate::Written))),
-            Mode::Check | Mode::Print => Ok(None),
+            Mode::Print => Ok(None),
             Mode::Ask => self.ask(consent, output),
         }
     }

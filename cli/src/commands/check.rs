@@ -1,9 +1,10 @@
 //! `turnfold check`: verifies golden logs.
 
-mod failed_checks;
 mod watch;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -13,12 +14,13 @@ use serde_json::Value;
 use turnfold_core::Registry;
 use turnfold_history::ReplayError;
 use turnfold_history::golden::{CheckLimits, CheckReport, FileCheck, FoundFiles};
-use turnfold_history::input::{has_ending, is_page, is_standard};
+use turnfold_history::input::{has_ending, input_name, is_page, is_standard};
 
 use crate::clock::Stopwatch;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files;
+use crate::files::{self, folder_of};
+use crate::limits::FAILED_CHECKS;
 use crate::output::{Line, Output, printable_lines};
 use crate::program;
 use crate::sources::{read_piped, warn_of_unread};
@@ -126,10 +128,11 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let piped = read_piped(&paths)?;
     if args.failed_first {
-        paths = failed_checks::first(paths);
+        let failed = failed_before();
+        paths.sort_by_cached_key(|path| line_of(path).is_none_or(|line| !failed.contains(&line)));
     }
     let report = CheckReport { unread, ..check_all(paths, &piped, args, &context.registry)? };
-    failed_checks::keep(&report);
+    keep_failed(&report);
     let time = watch.elapsed();
     if let Some(file) = &args.junit {
         files::write_whole(file, printable_lines(&junit(&report, time)?).as_bytes())?;
@@ -175,6 +178,66 @@ fn check_all(
     let report = CheckReport::of_files(paths, limits, &check_file)?;
     progress.finish_and_clear();
     Ok(report)
+}
+
+/// The path of the list of files that failed when they were last checked, in the user's cache folder. Each line is an
+/// absolute path. The list is a cache, so trouble with it is no error.
+const FAILED: &str = "turnfold/failed-checks";
+
+fn failed_before() -> BTreeSet<String> {
+    let Some(list) = failed_list() else { return BTreeSet::new() };
+    let bytes = FAILED_CHECKS.read_file(&list).unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default().lines().map(Into::into).collect()
+}
+
+/// Adds the failed files, and removes files that passed or are gone. The list is written only if it changes.
+fn keep_failed(report: &CheckReport) {
+    let known = failed_before();
+    let mut failed = known.clone();
+    failed.retain(|line| Path::new(line).exists());
+    for file in &report.files {
+        // Standard input cannot be checked again.
+        if file.file == input_name(Path::new("-")) {
+            continue;
+        }
+        let Some(line) = line_of(Path::new(&file.file)) else { continue };
+        if file.is_good() {
+            failed.remove(&line);
+        } else {
+            failed.insert(line);
+        }
+    }
+    if failed == known {
+        return;
+    }
+    let Some(list) = failed_list() else { return };
+    let mut text = String::new();
+    for line in &failed {
+        text = text + line + "\n";
+    }
+    if let Some(folder) = list.parent() {
+        // Without its folder, the list cannot be written.
+        let _ = fs::create_dir_all(folder);
+    }
+    if let Err(cause) = files::write_unsynced(&list, text.as_bytes()) {
+        tracing::info!("which files failed is not kept: {cause}");
+    }
+}
+
+fn line_of(path: &Path) -> Option<String> {
+    let path = path::absolute(path).ok()?.into_os_string().into_string().ok()?;
+    if path.contains(['\n', '\r']) { None } else { Some(path) }
+}
+
+fn failed_list() -> Option<PathBuf> {
+    let cache = if cfg!(windows) {
+        folder_of("LOCALAPPDATA")?
+    } else if cfg!(target_os = "macos") {
+        folder_of("HOME")?.join("Library/Caches")
+    } else {
+        folder_of("XDG_CACHE_HOME").or_else(|| Some(folder_of("HOME")?.join(".cache")))?
+    };
+    Some(cache.join(FAILED))
 }
 
 /// Returns a JUnit XML report: a suite for each folder, a case for each file. The line of a case is that of its first

@@ -18,7 +18,7 @@ use turnfold_store::{BranchName, MatchName, Store, StoreError};
 use {
     turnfold_core::DicePolicy,
     turnfold_referee::{Recording, RecordingBranch},
-    turnfold_store::NewEntry,
+    turnfold_store::{NewEntries, NewEntry, PackedEntries},
 };
 
 use super::game::{MODULES_TIME, require_folder, require_laws, write_module};
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     if let [file] = args.files.as_slice()
         && files.sources == args.files
     {
-        return import(args, file, &mut Kept::default(), context);
+        return import(args, file, &mut None, context);
     }
     for (option, is_used) in [("--name", args.name.is_some()), ("--branch", args.branch.is_some())] {
         if is_used {
@@ -89,21 +89,21 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             );
         }
     }
-    let mut kept = Kept { store: None, is_kept: true };
+    // The store is opened once for all replay files.
+    let mut store = None;
     files.answer_each(
         |file| file.display().to_string(),
         context,
-        |file, context| import(args, file, &mut kept, context),
+        |file, context| import(args, file, &mut store, context),
     )
 }
 
-#[derive(Default)]
-struct Kept {
-    store: Option<Store>,
-    is_kept: bool,
-}
-
-fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn import(
+    args: &Args,
+    file: &Path,
+    opened: &mut Option<Store>,
+    context: &mut Context,
+) -> Result<ExitStatus, Failure> {
     if args.recording {
         #[cfg(feature = "modules")]
         return import_recording(args, file, context);
@@ -111,7 +111,7 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
         return Err(Failure::usage("this build was made without its feature `modules`"));
     }
     if is_bundle(file) {
-        kept.store = None;
+        *opened = None;
         let names = ImportNames { match_name: args.name.clone(), branch: args.branch.clone() };
         return import_bundle(file, &names, context);
     }
@@ -120,34 +120,22 @@ fn import(args: &Args, file: &Path, kept: &mut Kept, context: &mut Context) -> R
             Failure::usage("`--branch` is for bundles, and this is a replay file").hint("leave it out")
         );
     }
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => name_of(file)?,
-    };
+    let name = name_of(args, file)?;
     let now_ms = clock::now_ms()?;
-    let imported = if let Some(imported) = Imported::of_long(file, &context.registry, now_ms) {
-        imported
-    } else {
-        let imported = Imported::of(&context.read_replay(file)?.whole()?, now_ms);
-        imported.map_err(|error| Failure::undone(error, "nothing was imported"))?
+    let imported = match Imported::of_long(file, &context.registry, now_ms) {
+        Some(imported) => imported,
+        None => Imported::of(&context.read_replay(file)?.whole()?, now_ms)
+            .map_err(|error| Failure::undone(error, "nothing was imported"))?,
     };
     let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
     let count = entries.count();
     let genesis = genesis(Game { rules: rules.clone(), module, setup, dice }, title)?;
-    let store = match kept.store.take() {
+    let store = match opened {
         Some(store) => store,
-        None => context.open_or_create_store()?,
+        None => opened.insert(context.open_or_create_store()?),
     };
-    let created = store.create_long_match(&name, &genesis, entries);
-    if created.is_ok() {
-        passed.keep(&name, &*rules, &context.workspace, &store);
-    }
-    if kept.is_kept {
-        kept.store = Some(store);
-    } else {
-        drop(store);
-    }
-    created?;
+    store.create_long_match(&name, &genesis, entries)?;
+    passed.keep(&name, &*rules, &context.workspace, store);
     let hash = state.state_hash();
     let imported = json!({
         "file": file.display().to_string(), "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,
@@ -174,10 +162,7 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
     if recordings.is_empty() {
         return Err(Failure::usage(format!("{shown}: it is empty")));
     }
-    let first = match &args.name {
-        Some(name) => name.clone(),
-        None => name_of(path)?,
-    };
+    let first = name_of(args, path)?;
     let now_ms = clock::now_ms()?;
     // Check all matches before storing any.
     let mut matches = Vec::new();
@@ -188,16 +173,10 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
         };
         let Recording { rules, setup, title, branches, has_end } = recording;
         let genesis = genesis(Game { rules, module: None, setup, dice: DicePolicy::Recorded }, title)?;
-        let mut forks = Vec::new();
         for branch in &branches {
-            let name = branch.name.parse::<BranchName>()?;
-            let fork = match &branch.begins_after {
-                Some((from, after)) => Some((from.parse::<BranchName>()?, *after)),
-                None => None,
-            };
-            forks.push((name, fork));
+            branch.name.parse::<BranchName>()?;
         }
-        matches.push((name, genesis, forks, branches, has_end));
+        matches.push((name, genesis, branches, has_end));
     }
     let store = context.open_or_create_store()?;
     for (name, ..) in &matches {
@@ -205,21 +184,20 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
             return Err(StoreError::AlreadyExists { match_name: name.clone() }.into());
         }
     }
-    for (name, genesis, forks, branches, has_end) in matches {
+    for (name, genesis, branches, has_end) in matches {
         let Some(main) = branches.first() else { continue };
         let count = main.entries.len() as u64;
         let hash = main.state_hash;
-        for ((branch, fork), RecordingBranch { entries, .. }) in forks.into_iter().zip(branches) {
-            let entries = entries.into_iter().map(|(seat, command, at_ms)| NewEntry {
-                seat,
-                command,
-                recorded_at_ms: at_ms.unwrap_or(now_ms),
-            });
-            match fork {
-                None => store.create_long_match(&name, &genesis, entries.collect())?,
-                Some((from, after)) => {
-                    store.create_branch(&name, &branch, &from, after, entries.collect::<Vec<_>>())?;
-                }
+        for RecordingBranch { name: branch, begins_after, entries: moves, .. } in branches {
+            let mut entries = PackedEntries::default();
+            for (seat, command, at_ms) in moves {
+                entries.push(&NewEntry { seat, command, recorded_at_ms: at_ms.unwrap_or(now_ms) });
+            }
+            if let Some(after) = begins_after {
+                let entries = NewEntries { entries, module: None };
+                store.create_branch(&name, &branch.parse()?, &BranchName::main(), after, entries)?;
+            } else {
+                store.create_long_match(&name, &genesis, entries)?;
             }
         }
         let imported = json!({
@@ -313,7 +291,10 @@ pub(super) fn import_line(imported: &ImportedBranch) -> Line {
     Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
 }
 
-fn name_of(file: &Path) -> Result<MatchName, Failure> {
+fn name_of(args: &Args, file: &Path) -> Result<MatchName, Failure> {
+    if let Some(name) = &args.name {
+        return Ok(name.clone());
+    }
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     Revision::new_match_name(&stem).map_err(|error| {
         Failure::usage(format!("no match can be named after the file: {error}"))

@@ -61,38 +61,21 @@ pub(crate) struct Args {
     window: u16,
 }
 
+/// What to verify: a match if only its name is given, or else a branch, up to an entry if one is named. Only `--reload`
+/// accepts a replay file.
 #[derive(Clone, Debug)]
-enum VerifyTarget {
-    Match(MatchName),
-    /// A branch, up to an entry if one is named.
-    Branch(Revision),
-    /// A replay file; only `--reload` accepts one.
-    File(FileName),
+struct VerifyTarget {
+    source: SourceName,
+    is_match: bool,
 }
 
 impl FromStr for VerifyTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse()? {
-            SourceName::Revision(revision) if !text.contains(['@', ':']) => {
-                Ok(Self::Match(revision.match_name))
-            }
-            SourceName::Revision(revision) => Ok(Self::Branch(revision)),
-            SourceName::File(file) => Ok(Self::File(file)),
-        }
-    }
-}
-
-impl Args {
-    fn compared_branch(&self) -> Result<Option<Revision>, Failure> {
-        match self.targets.as_slice() {
-            _ if self.expect.is_empty() => Ok(None),
-            [VerifyTarget::Branch(revision)] => Ok(Some(revision.clone())),
-            [VerifyTarget::Match(name)] => Ok(Some(main_branch(name))),
-            [VerifyTarget::File(file)] => Err(of_file(file)),
-            _ => Err(Failure::usage("links can be compared with one revision only, found several")),
-        }
+        let source: SourceName = text.parse()?;
+        let is_match = matches!(source, SourceName::Revision(_)) && !text.contains(['@', ':']);
+        Ok(Self { source, is_match })
     }
 }
 
@@ -101,39 +84,35 @@ fn of_file(file: &FileName) -> Failure {
         .hint(format!("`turnfold check {file}` verifies it"))
 }
 
-fn main_branch(name: &MatchName) -> Revision {
-    Revision { match_name: name.clone(), branch: BranchName::main(), seq: None }
-}
-
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let mut is_good = true;
     if args.reload {
         for target in &args.targets {
-            let source = match target {
-                VerifyTarget::Match(name) => SourceName::Revision(main_branch(name)),
-                VerifyTarget::Branch(revision) => SourceName::Revision(revision.clone()),
-                VerifyTarget::File(file) => SourceName::File(file.clone()),
-            };
-            is_good &= reload(&source, args.window, context)? == ExitStatus::Yes;
+            is_good &= reload(&target.source, args.window, context)? == ExitStatus::Yes;
         }
         return Ok(is_good.into());
     }
-    let compared = args.compared_branch()?;
+    if !args.expect.is_empty() {
+        return match args.targets.as_slice() {
+            [VerifyTarget { source: SourceName::Revision(revision), .. }] => {
+                verify_branch(revision, args.chain, context)?;
+                print_quoted(revision, &args.expect, context)
+            }
+            [VerifyTarget { source: SourceName::File(file), .. }] => Err(of_file(file)),
+            _ => Err(Failure::usage("links can be compared with one revision only, found several")),
+        };
+    }
     if args.targets.is_empty() {
         is_good &= verify_matches(None, args.chain, context)?;
     }
     for target in &args.targets {
-        match target {
-            // With `--expect`, the branch is audited below.
-            VerifyTarget::Match(_) | VerifyTarget::Branch(_) if compared.is_some() => {}
-            VerifyTarget::Match(name) => is_good &= verify_matches(Some(name), args.chain, context)?,
-            VerifyTarget::Branch(revision) => verify_branch(revision, args.chain, context)?,
-            VerifyTarget::File(file) => return Err(of_file(file)),
+        match &target.source {
+            SourceName::Revision(revision) if target.is_match => {
+                is_good &= verify_matches(Some(&revision.match_name), args.chain, context)?;
+            }
+            SourceName::Revision(revision) => verify_branch(revision, args.chain, context)?,
+            SourceName::File(file) => return Err(of_file(file)),
         }
-    }
-    if let Some(revision) = compared {
-        verify_branch(&revision, args.chain, context)?;
-        is_good &= print_quoted(&revision, &args.expect, context)? == ExitStatus::Yes;
     }
     Ok(is_good.into())
 }

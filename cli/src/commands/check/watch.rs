@@ -21,6 +21,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 use turnfold_history::golden::FoundFiles;
 use turnfold_history::input::is_standard;
+use walkdir::{DirEntry, WalkDir};
 
 use super::Args;
 use crate::clock::Stopwatch;
@@ -244,30 +245,26 @@ fn add_of_referee(path: &Path, looked: &mut Looked) {
 }
 
 fn add_folder(folder: &Path, ending: Option<&OsStr>, looked: &mut Looked) {
-    let mut folders = vec![folder.to_path_buf()];
     let mut count = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            // Links are not followed, because they may lead in a circle.
-            if kind.is_dir() {
-                let name = entry.file_name();
-                if !name.to_string_lossy().starts_with('.') && PASSED_OVER.iter().all(|other| *other != name)
-                {
-                    folders.push(path);
-                }
-            } else if ending.is_none() || path.extension() == ending {
-                count += 1;
-                // Without a leading `./`, so that a file named in a command is not listed twice.
-                let path = path.strip_prefix(".").unwrap_or(&path);
-                looked.insert(path.into(), state(path));
-            }
-            if count >= FILES_MAX {
-                return;
-            }
+    // Links are not followed, because they may lead in a circle.
+    for entry in WalkDir::new(folder).min_depth(1).into_iter().filter_entry(is_watched).flatten() {
+        let path = entry.path();
+        if entry.file_type().is_dir() || ending.is_some() && path.extension() != ending {
+            continue;
+        }
+        // Without a leading `./`, so that a file named in a command is not listed twice.
+        let path = path.strip_prefix(".").unwrap_or(path);
+        looked.insert(path.into(), state(path));
+        count += 1;
+        if count == FILES_MAX {
+            return;
         }
     }
+}
+
+fn is_watched(entry: &DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    !entry.file_type().is_dir() || !name.starts_with('.') && !PASSED_OVER.contains(&&*name)
 }
 
 fn state(path: &Path) -> Option<(SystemTime, u64)> {
