@@ -172,7 +172,6 @@ pub(crate) struct GoesOnJson {
 pub(crate) struct After {
     /// The entry after which to continue, in the viewer's numbering [default: before one's own last command; for the host,
     /// before the last entry]
-    #[param(minimum = 0)]
     after: Option<u64>,
 }
 

@@ -162,7 +162,6 @@ pub(crate) struct With {
     #[param(pattern = "^[a-z0-9][a-z0-9._-]{0,63}(:(0|[1-9][0-9]{0,17}))?$", example = "main:9")]
     with: String,
     /// The last entry [default: the head]
-    #[param(minimum = 0)]
     at: Option<u64>,
 }
 

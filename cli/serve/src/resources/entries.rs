@@ -19,7 +19,6 @@ use crate::http::{Tags, tag_value};
 #[into_params(parameter_in = Query)]
 pub(crate) struct Range {
     /// The entry after which the list begins
-    #[param(minimum = 0)]
     after: Option<u64>,
     /// The most entries [default: 100]
     #[param(minimum = 1, maximum = 1000)]
@@ -90,7 +89,6 @@ pub(crate) struct Commands {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Expected {
     /// Append only if this is the last entry; only for the host
-    #[param(minimum = 0)]
     expect: Option<u64>,
 }
 

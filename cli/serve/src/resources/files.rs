@@ -16,7 +16,6 @@ use crate::http::{HTML, TEXT};
 #[into_params(parameter_in = Query)]
 pub(crate) struct Until {
     /// The last entry [default: the head]
-    #[param(minimum = 0)]
     at: Option<u64>,
     /// Only what the viewer may know, as `export --as` writes it; allowed for every viewer of the match
     #[serde(default)]
@@ -86,13 +85,11 @@ pub(crate) async fn page(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Frames {
     /// The entry after which the frames begin, in the viewer's numbering
-    #[param(minimum = 0)]
     after: Option<u64>,
     /// The most entries, taken from the end [default: all]
     #[param(minimum = 1, maximum = 1000)]
     last: Option<u64>,
     /// The last entry, in the viewer's numbering [default: the head]
-    #[param(minimum = 0)]
     at: Option<u64>,
     /// The seat to view as; only for the host
     #[serde(rename = "as")]

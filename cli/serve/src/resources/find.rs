@@ -28,10 +28,8 @@ pub(crate) struct FindQuery {
     #[param(value_type = Option<String>, pattern = "^(p([1-9]|1[0-6])|host)$")]
     seat: Option<Seat>,
     /// The entry to begin after, in the viewer's numbering [default: the setup]
-    #[param(minimum = 0)]
     after: Option<u64>,
     /// The last entry, in the viewer's numbering [default: the head]
-    #[param(minimum = 0)]
     at: Option<u64>,
     /// List all such entries, and the setup if `when` alone is given and holds there
     #[serde(default)]

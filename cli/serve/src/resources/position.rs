@@ -20,7 +20,6 @@ use crate::reading::AsWhom;
 #[into_params(parameter_in = Query)]
 pub(crate) struct PositionQuery {
     /// The entry to look at, in the viewer's numbering [default: the head]
-    #[param(minimum = 0)]
     pub(super) at: Option<u64>,
     /// The seat to view as; only for the host
     #[serde(rename = "as")]
@@ -163,7 +162,6 @@ pub(crate) struct AskQuery {
     /// The question, such as `reach atlas`
     q: String,
     /// The entry to look at, in the viewer's numbering [default: the head]
-    #[param(minimum = 0)]
     at: Option<u64>,
     /// The seat to view as; only for the host
     #[serde(rename = "as")]
@@ -212,7 +210,7 @@ const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANS
 pub(crate) struct TrialCommands {
     /// The entry to begin after, in the viewer's numbering [default: the head]
     #[serde(default, deserialize_with = "given_number")]
-    #[schema(nullable = false, minimum = 0)]
+    #[schema(nullable = false)]
     after: Option<u64>,
     /// The commands of any seats, each `[SEAT:] command` as in a script, and rolls as in an earlier response
     #[schema(max_items = 500, example = json!(["p1: move 2,3"]))]
