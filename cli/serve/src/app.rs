@@ -18,7 +18,7 @@ use turnfold_history::{ReplayError, Sources, catch};
 use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store, StoreReader};
 
 use crate::auth::{Access, AccessToken, Bearer, KnownGrants, LastSeen, TokenKind, no_token, require_live};
-use crate::auto_host::AutoHost;
+use crate::auto_host::{AutoHost, News};
 use crate::branch_cache::BranchCache;
 use crate::hosting::Desks;
 use crate::http::name;
@@ -95,7 +95,7 @@ impl App {
             database: AsyncMutex::default(),
             branches: BranchCache::new(options.cache_bytes),
             ids: Ids::new(u64::from_le_bytes(random)),
-            desks: options.mail.clone().map(Desks::new),
+            desks: options.mail.clone().map(|mail| Desks { mail, news: News::default() }),
             calls: options.notifying.clone().map(TurnCalls::open).transpose()?,
             auto_host: AutoHost::default(),
             accords: Accords::default(),

@@ -13,9 +13,7 @@ use turnfold_core::rules::accord::Terms;
 use turnfold_core::rules::desk::Missed;
 use turnfold_core::{DicePolicy, Seat};
 use turnfold_history::session::PlayPosition;
-use turnfold_history::{
-    HistorySource, LogEntry, Record, ReplayError, Revision, Viewer, catch, require_rules,
-};
+use turnfold_history::{HistorySource, LogEntry, ReplayError, Revision, Viewer, catch, require_rules};
 use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
 use turnfold_show::render::WhoseTurn;
 use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, PackedEntries, StoreError};
@@ -30,40 +28,56 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// After how many checks to look for all matches with terms, because another process may have made one.
 const LOOKS_FOR_ALL: u32 = 60;
 /// How long to wait after a failure with a match.
-const AGAIN_MS: i64 = 60_000;
+pub(crate) const AGAIN_MS: i64 = 60_000;
 /// The most steps at once, and the most appends in a row without a player's command. No known terms need that many.
 const STEPS_MAX: u32 = 50;
 const BETWEEN_MAX: u32 = 20;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
+/// The matches with news for their host.
+#[derive(Default)]
+pub(crate) struct News {
+    names: Mutex<BTreeSet<MatchName>>,
+    wake: Notify,
+}
+
+impl News {
+    pub(crate) fn notify(&self, match_name: MatchName) {
+        lock(&self.names).insert(match_name);
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn take(&self) -> BTreeSet<MatchName> {
+        std::mem::take(&mut *lock(&self.names))
+    }
+
+    /// Waits for news, but not longer than this.
+    pub(crate) async fn wait(&self, time: Duration) {
+        let _ = timeout(time, self.wake.notified()).await;
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct AutoHost {
     clocks: Mutex<BTreeMap<MatchName, Arc<Mutex<Option<TurnClock>>>>>,
     /// All matches with accords, once they were looked for.
     known: Mutex<Option<BTreeSet<MatchName>>>,
-    /// The matches with news.
-    news: Mutex<BTreeSet<MatchName>>,
-    wake: Notify,
+    news: News,
 }
 
 impl AutoHost {
     pub(crate) fn notify(&self, match_name: &MatchName) {
-        lock(&self.news).insert(match_name.clone());
         if let Some(known) = lock(&self.known).as_mut() {
             known.insert(match_name.clone());
         }
-        self.wake.notify_one();
+        self.news.notify(match_name.clone());
     }
 
     pub(crate) fn moved(&self, match_name: &MatchName) {
         if lock(&self.clocks).contains_key(match_name) {
             self.notify(match_name);
         }
-    }
-
-    fn clock(&self, match_name: &MatchName) -> Arc<Mutex<Option<TurnClock>>> {
-        Arc::clone(lock(&self.clocks).entry(match_name.clone()).or_default())
     }
 }
 
@@ -94,7 +108,7 @@ pub(crate) struct Hosted {
     /// The deadline of each seat whose turn it is.
     pub(crate) deadlines: BTreeMap<Seat, Deadline>,
     /// The next step, and the state in which it is played.
-    step: Option<(Step, PlayPosition)>,
+    step: Option<(HostedKey, PlayPosition)>,
 }
 
 #[derive(Clone, Copy)]
@@ -106,11 +120,6 @@ pub(crate) struct Deadline {
     pub(crate) known_since_ms: i64,
     /// How many deadlines of the turn have passed.
     pub(crate) passed: i64,
-}
-
-enum Step {
-    Between,
-    Default(Seat, u32),
 }
 
 impl TurnClock {
@@ -203,6 +212,7 @@ impl TurnClock {
         }
         let is_gone = |misses: u32| terms.patience > 0 && misses >= terms.patience;
         let is_anyone_there = earlier.values().any(|misses| !is_gone(*misses));
+        let after = self.current.head;
         let mut due = None;
         for (seat, since) in &self.turns {
             let Some(ready_ms) = players.begin(*seat) else { continue };
@@ -237,13 +247,13 @@ impl TurnClock {
             }
             // If all players are gone, the host does not play the match against itself.
             if due.is_none() && is_due && !was_played && is_anyone_there && state.waits_for(*seat) {
-                due = Some(Step::Default(*seat, misses));
+                due = Some(HostedKey::Missed { seat: *seat, misses, after });
             }
         }
         let waits = state.players().iter().any(|seat| state.waits_for(*seat));
         let is_between = state.due_roll().is_some() || !waits && !terms.between.is_empty();
         if is_between && self.hosted < BETWEEN_MAX {
-            due = Some(Step::Between);
+            due = Some(HostedKey::Between { after });
         }
         hosted.step = due.map(|step| (step, self.current.fork()));
         hosted
@@ -330,7 +340,7 @@ fn with_clock<T>(
     look: impl FnOnce(&TurnClock) -> ApiResult<T>,
 ) -> ApiResult<T> {
     let Revision { match_name, branch: name, .. } = &branch.revision;
-    let kept = app.auto_host.clock(match_name);
+    let kept = Arc::clone(lock(&app.auto_host.clocks).entry(match_name.clone()).or_default());
     let mut kept = lock(&kept);
     let match_id = branch.match_id(app)?;
     let head = app.store.head(match_name, name)?;
@@ -358,7 +368,7 @@ struct Watched {
 pub(crate) async fn keep(app: Arc<App>) {
     let mut watched: BTreeMap<MatchName, Watched> = BTreeMap::new();
     for look in 0_u32.. {
-        let mut now = std::mem::take(&mut *lock(&app.auto_host.news));
+        let mut now = app.auto_host.news.take();
         if look.is_multiple_of(LOOKS_FOR_ALL) {
             match app.block(matches_with_terms).await {
                 Ok(all) => now.extend(all),
@@ -390,7 +400,7 @@ pub(crate) async fn keep(app: Arc<App>) {
                 }
             }
         }
-        let _ = timeout(LOOK_EVERY, app.auto_host.wake.notified()).await;
+        app.auto_host.news.wait(LOOK_EVERY).await;
     }
 }
 
@@ -438,10 +448,9 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
         let _turn = branch.turn().await?;
         let name = match_name.clone();
         let taken = app.block(move |app| {
-            let Some(hosted) = hosted(app, &name)? else { return Ok(None) };
-            let mut hosted = hosted;
+            let Some(mut hosted) = hosted(app, &name)? else { return Ok(None) };
             let has_played = match hosted.step.take() {
-                Some((step, position)) => play(app, &branch, hosted.accord.state.terms(), &step, position)?,
+                Some((step, position)) => play(app, &branch, hosted.accord.state.terms(), step, position)?,
                 None => false,
             };
             let head = app.store.head(&name, &branch.revision.branch)?;
@@ -461,7 +470,7 @@ fn play(
     app: &App,
     branch: &OpenBranch,
     terms: &Terms,
-    step: &Step,
+    step: HostedKey,
     position: PlayPosition,
 ) -> ApiResult<bool> {
     let Revision { match_name, branch: name, .. } = &branch.revision;
@@ -471,17 +480,21 @@ fn play(
     let roll = |due: &_| (app.outside.roll)(due).map_err(ReplayError::Chance);
     let played = catch(|| {
         let mut game = GameTurn::new(state, before, Box::new(roll)).with_dice(dice);
-        steps(&mut game, step, rules)
+        match step {
+            HostedKey::Between { .. } => {
+                let players = game.state().players().to_vec();
+                let mut played = game.roll_due()?;
+                played.extend(game.between(&players, &[], false, rules)?.played);
+                Ok(played)
+            }
+            HostedKey::Missed { seat, .. } => game.default(seat, rules),
+        }
     });
     let played = played.map_err(ReplayError::from)??;
     if played.is_empty() {
         return Ok(false);
     }
-    let key = match *step {
-        Step::Between => HostedKey::Between { after: before },
-        Step::Default(seat, misses) => HostedKey::Missed { seat, misses, after: before },
-    };
-    let key = key.to_string().parse().map_err(|_| Problem::internal())?;
+    let key = step.to_string().parse().map_err(|_| Problem::internal())?;
     let recorded_at_ms = app.now_ms();
     let entries: PackedEntries = played.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
     let entries = NewEntries { entries, module: rules_of_game.module() };
@@ -495,17 +508,5 @@ fn play(
             app.note(&problem);
             Err(problem)
         }
-    }
-}
-
-fn steps(game: &mut GameTurn<'_>, step: &Step, rules: PlayedRules<'_>) -> Result<Vec<Record>, ReplayError> {
-    match step {
-        Step::Between => {
-            let players = game.state().players().to_vec();
-            let mut played = game.roll_due()?;
-            played.extend(game.between(&players, &[], false, rules)?.played);
-            Ok(played)
-        }
-        Step::Default(seat, _) => game.default(*seat, rules),
     }
 }

@@ -1,13 +1,11 @@
 //! Matches by mail that the service hosts: the host's key, one writer per desk, and turns executed when they are due
 //! (PM-31a).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
-use tokio::time::timeout;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
 use turnfold_history::{ReplayError, catch};
@@ -18,8 +16,9 @@ use turnfold_mail::{
 use turnfold_proof::signing::Signers;
 use turnfold_store::{BranchName, MatchName, StoreError};
 
-use crate::app::{App, lock};
+use crate::app::App;
 use crate::append::{Patience, moves_on};
+use crate::auto_host::{AGAIN_MS, News, unix_ms};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
@@ -27,9 +26,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_FOR_DESKS: u32 = 60;
 /// After how many checks to look for mails.
 const LOOKS_FOR_MAILS: u32 = 10;
-
-/// How long to wait after a failure on a desk, in seconds.
-const AGAIN_SECONDS: u64 = 60;
 
 /// How the service hosts matches by mail.
 #[derive(Clone, Debug)]
@@ -48,30 +44,10 @@ pub struct HostedMail {
     pub program: &'static str,
 }
 
+/// The desks that the service hosts.
 pub(crate) struct Desks {
     pub(crate) mail: HostedMail,
-    /// The games with news.
-    news: Mutex<BTreeSet<MatchName>>,
-    wake: Notify,
-}
-
-impl Desks {
-    pub(crate) fn new(mail: HostedMail) -> Self {
-        Self { mail, news: Mutex::default(), wake: Notify::new() }
-    }
-
-    pub(crate) fn take_news(&self) -> BTreeSet<MatchName> {
-        std::mem::take(&mut *lock(&self.news))
-    }
-
-    pub(crate) async fn notified(&self) {
-        self.wake.notified().await;
-    }
-
-    pub(crate) fn notify(&self, game: MatchName) {
-        lock(&self.news).insert(game);
-        self.wake.notify_one();
-    }
+    pub(crate) news: News,
 }
 
 pub(crate) async fn at_desk<T: Send + 'static>(
@@ -141,16 +117,17 @@ pub(crate) async fn at_desk<T: Send + 'static>(
 
 pub(crate) async fn keep(app: Arc<App>) {
     let Some(desks) = &app.desks else { return };
-    let mut due: BTreeMap<MatchName, Option<DeskTime>> = BTreeMap::new();
+    // When to run a match again, in Unix milliseconds.
+    let mut due: BTreeMap<MatchName, i64> = BTreeMap::new();
     for look in 0_u32.. {
         if look.is_multiple_of(LOOKS_FOR_DESKS) {
             for game in games(&app).await.unwrap_or_default() {
                 if !due.contains_key(&game) {
-                    desks.notify(game);
+                    desks.news.notify(game);
                 }
             }
             match write_day_of(&app).await {
-                Ok(Some(game)) => desks.notify(game),
+                Ok(Some(game)) => desks.news.notify(game),
                 Ok(None) => {}
                 Err(problem) => tracing::warn!(detail = problem.detail(), "cannot write the day's letter"),
             }
@@ -160,28 +137,35 @@ pub(crate) async fn keep(app: Arc<App>) {
         {
             tracing::warn!(detail = problem.detail(), "cannot take mails");
         }
-        let mut now: BTreeSet<_> = desks.take_news();
-        let time = desk_time(&app);
-        for (game, at) in &due {
-            if at.is_some() && time >= *at {
+        let mut now = desks.news.take();
+        let now_ms = app.now_ms();
+        for (game, at_ms) in &due {
+            if now_ms >= *at_ms {
                 now.insert(game.clone());
             }
         }
         for game in now {
-            let next = match run(&app, &game).await {
-                Ok(deadline) => deadline,
+            let next_ms = match run(&app, &game).await {
+                Ok(next_ms) => next_ms,
                 Err(problem) => {
                     tracing::warn!(%game, detail = problem.detail(), "cannot execute a turn by mail");
-                    match (problem.code(), time) {
-                        (ProblemCode::Forbidden | ProblemCode::NotFound, _) | (_, None) => None,
-                        (_, Some(time)) => later(time),
+                    match problem.code() {
+                        ProblemCode::Forbidden | ProblemCode::NotFound => i64::MAX,
+                        _ => now_ms.saturating_add(AGAIN_MS),
                     }
                 }
             };
-            due.insert(game, next);
+            due.insert(game, next_ms);
         }
-        // It looks again, whether it was woken or the time is up.
-        let _ = timeout(LOOK_EVERY, desks.notified()).await;
+        desks.news.wait(LOOK_EVERY).await;
+    }
+}
+
+impl App {
+    pub(crate) fn notify_desk(&self, game: MatchName) {
+        if let Some(desks) = &self.desks {
+            desks.news.notify(game);
+        }
     }
 }
 
@@ -205,10 +189,6 @@ async fn write_day_of(app: &Arc<App>) -> ApiResult<Option<MatchName>> {
         Ok(written.map(|(game, _)| game))
     })
     .await
-}
-
-fn later(time: DeskTime) -> Option<DeskTime> {
-    DeskTime::of_unix_seconds(time.unix_seconds().saturating_add(AGAIN_SECONDS))
 }
 
 fn desk_time(app: &App) -> Option<DeskTime> {
@@ -290,30 +270,24 @@ async fn take_mail_for(
                 return Ok(None);
             }
             let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
-            Ok(Some(take_mail(host, &addresses, &mail, &[])?))
+            let taken = take_mail(host, &addresses, &mail, &[])?;
+            with_room(app, &of, |room| room.answer_taken(&taken))?;
+            Ok(Some(taken.is_done()))
         });
-        let Some(taken) = taken.await? else {
+        let Some(is_done_here) = taken.await? else {
             is_done = false;
             continue;
         };
-        is_done &= taken.is_done();
-        let of = game.clone();
-        app.block(move |app| {
-            with_room(app, &of, |room| room.answer_taken(&taken)).map_err(desk_problem)?;
-            Ok(())
-        })
-        .await?;
-        if let Some(desks) = &app.desks {
-            desks.notify(game);
-        }
+        is_done &= is_done_here;
+        app.notify_desk(game);
     }
     Ok(is_done)
 }
 
-/// Returns the deadline that the match waits for, or when to send letters again.
-async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
+/// Returns when to run the match again, in Unix milliseconds: at its deadline, or to send letters again.
+async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<i64> {
     let of = game.clone();
-    let deadline = at_desk(app, game, move |app, host| {
+    at_desk(app, game, move |app, host| {
         let at =
             desk_time(app).ok_or_else(|| MailError::Refused("the clock is beyond the year 9999".into()))?;
         let send = app.desks.as_ref().and_then(|desks| desks.mail.send.clone());
@@ -335,13 +309,16 @@ async fn run(app: &Arc<App>, game: &MatchName) -> ApiResult<Option<DeskTime>> {
             tracing::warn!(game = %of, %error, "cannot write letters");
         }
         // Unsent letters are tried again.
-        let is_tried_again = matches!(written, Ok(Some(true)));
+        if let Ok(Some(true)) = written {
+            return Ok(unix_ms(at).saturating_add(AGAIN_MS));
+        }
         let state = host.desk().state();
-        let next = if state.is_open() { state.deadline() } else { None };
-        Ok(if is_tried_again { later(at) } else { next })
+        Ok(match state.deadline() {
+            Some(deadline) if state.is_open() => unix_ms(deadline),
+            _ => i64::MAX,
+        })
     })
-    .await?;
-    Ok(deadline)
+    .await
 }
 
 fn is_letter_unsent(app: &App, game: &MatchName) -> Result<bool, MailError> {

@@ -109,10 +109,8 @@ async fn perform(
     })
     .await?;
     drop(permit);
-    if taken.is_new
-        && let Some(desks) = &app.desks
-    {
-        desks.notify(game);
+    if taken.is_new {
+        app.notify_desk(game);
     }
     let Some(receipt) = receipt else { return Err(refused(&taken)) };
     let receipt = receipt?;
@@ -448,8 +446,8 @@ pub(crate) async fn submit_lines(
         drop(permit);
         let TakenReply { papers, faults, .. } =
             taken.map_err(|why| Problem::new(ProblemCode::Rejected, why))?;
-        if let Some(desks) = app.desks.as_ref().filter(|_| papers.iter().any(|paper| paper.is_new)) {
-            desks.notify(game);
+        if papers.iter().any(|paper| paper.is_new) {
+            app.notify_desk(game);
         }
         let papers = papers.iter().map(PaperMade::from).collect();
         Ok(json(StatusCode::OK, &LinesTaken { papers, faults }))
