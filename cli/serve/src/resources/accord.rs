@@ -18,7 +18,7 @@ use crate::takeback::{self, TakebackJson};
 /// How the service hosts a match.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct HostingJson {
-    #[schema(value_type = TermsSchema)]
+    #[schema(value_type = TermsJson)]
     terms: Terms,
     /// The ends of the present turns by seats, in milliseconds since 1970, as far as a spectator may know.
     #[schema(value_type = BTreeMap<String, i64>)]
@@ -30,8 +30,7 @@ pub(crate) struct HostingJson {
 
 /// The terms of play.
 #[derive(Serialize, ToSchema)]
-#[schema(as = TermsJson)]
-pub(crate) struct TermsSchema {
+pub(crate) struct TermsJson {
     /// The hours of each turn; 0 for turns without a deadline.
     hours: u16,
     /// What happens to a seat that missed a deadline: `default`, `wait` or `second`.
@@ -100,7 +99,7 @@ pub(crate) async fn set_terms(
         require_not_by_mail(app, &main)?;
         let game = app.store.genesis(&match_name)?;
         let rules = rules_of(&game, &main, &app.registry)?;
-        let setup = accord_of(app, &match_name, &rules, &game, &terms)?;
+        let setup = accord_of(app, &match_name, &*rules, &game, &terms)?;
         match MatchAccord::find(&app.store, &match_name, &game)? {
             Some(accord) => {
                 let terms = terms_of_accord(&setup).map_err(|error| Problem::content(error.to_string()))?;

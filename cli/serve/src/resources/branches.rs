@@ -69,8 +69,7 @@ pub(crate) async fn list(
 /// A new branch.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = NewBranch)]
-pub(crate) struct NewBranchBody {
+pub(crate) struct NewBranch {
     /// The name: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
@@ -81,7 +80,7 @@ pub(crate) struct NewBranchBody {
 
 /// Create a branch
 #[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
-    request_body = NewBranchBody,
+    request_body = NewBranch,
     responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::ListedBranch), Changed))]
 pub(crate) async fn create(
     RequestTo { app, bearer, path: match_name }: RequestTo<String>,
@@ -91,7 +90,7 @@ pub(crate) async fn create(
     let access = app.admit(&bearer).await?;
     let match_name: MatchName = name(&match_name)?;
     access.require_host(&match_name)?;
-    let new = json_body::<NewBranchBody>(request).await?;
+    let new = json_body::<NewBranch>(request).await?;
     app.block(move |app| {
         let branch: BranchName = name(&new.name)?;
         let Revision { branch: parent, seq, .. } = branch_point(&match_name, &new.from)?;

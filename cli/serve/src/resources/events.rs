@@ -65,11 +65,10 @@ pub(crate) async fn follow(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, EVENTS)?;
-    let after = match (last_event(&headers)?, asked.after.as_deref()) {
-        (Some(last), _) => Some(last),
-        (None, Some(text)) => Some(text.parse().map_err(|()| {
-            Problem::bad("expected `after` to be the id of an event or a number of entries")
-        })?),
+    let last = headers.get("last-event-id").filter(|value| !value.is_empty());
+    let after = match (last, &asked.after) {
+        (Some(last), _) => Some(event_id(last.to_str().unwrap_or_default(), "Last-Event-ID")?),
+        (None, Some(text)) => Some(event_id(text, "after")?),
         (None, None) => None,
     };
     let id = after.clone();
@@ -102,7 +101,13 @@ pub(crate) async fn follow(
                 format!("there is no entry {head} yet or any more; start again without `Last-Event-ID`");
             return Err(Problem::new(ProblemCode::NoEntry, detail));
         }
-        (_, after) => return Err(gone(after.map_or(0, |after| after.head))),
+        (_, after) => {
+            let seen = after.map_or(0, |after| after.head);
+            let detail = format!(
+                "another history took the place of the one with entry {seen}; read it and start again without `Last-Event-ID`"
+            );
+            return Err(Problem::new(ProblemCode::Gone, detail));
+        }
     }
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(stream.run(Arc::clone(&app), sender));
@@ -111,18 +116,9 @@ pub(crate) async fn follow(
     Ok(response)
 }
 
-fn gone(seen: u64) -> Problem {
-    let detail = format!(
-        "another history took the place of the one with entry {seen}; read it and start again without `Last-Event-ID`"
-    );
-    Problem::new(ProblemCode::Gone, detail)
-}
-
-fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
-    let Some(value) = headers.get("last-event-id").filter(|value| !value.is_empty()) else { return Ok(None) };
-    let seen = value.to_str().ok().and_then(|text| text.parse().ok());
-    seen.map(Some).ok_or_else(|| {
-        Problem::bad("expected `Last-Event-ID` to be the id of an event or a number of entries")
+fn event_id(text: &str, given_as: &str) -> ApiResult<EventId> {
+    text.parse().map_err(|()| {
+        Problem::bad(format!("expected `{given_as}` to be the id of an event or a number of entries"))
     })
 }
 

@@ -46,23 +46,21 @@ pub(crate) struct FindQuery {
 
 /// What was found.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Found)]
-pub(crate) struct FindAnswer {
+pub(crate) struct Found {
     /// The first entry, in the viewer's numbering; null if there is none.
     #[schema(required = true)]
     seq: Option<u64>,
     /// With `all`: all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    items: Option<Vec<FoundEntryJson>>,
+    items: Option<Vec<FoundEntry>>,
     /// With `all`: the value of `after` for the rest; null at the end.
     next: Option<u64>,
 }
 
 /// An entry that was found.
 #[derive(Serialize, ToSchema)]
-#[schema(as = FoundEntry)]
-pub(crate) struct FoundEntryJson {
+pub(crate) struct FoundEntry {
     /// Its number in the viewer's numbering; 0 is the setup.
     seq: u64,
     /// The entry; null for the setup.
@@ -76,7 +74,7 @@ pub(crate) struct FoundEntryJson {
 #[utoipa::path(operation_id = "find_entry", get, path = "/v1/matches/{match}/branches/{branch}/find", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), FindQuery),
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
-        (FindAnswer = "application/json"), (String = "text/plain"))), Answered))]
+        (Found = "application/json"), (String = "text/plain"))), Answered))]
 pub(crate) async fn find(
     RequestTo { app, bearer, path }: RequestTo<BranchPath>,
     ValidQuery(query): ValidQuery<FindQuery>,
@@ -96,7 +94,7 @@ pub(crate) async fn find(
         let mut items = Vec::new();
         // One entry more than the limit shows that others follow, so the search ends there.
         search::find(&history, &wanted, &mut survey, &mut |found| {
-            items.push(FoundEntryJson { seq: found.seq, entry: found.entry });
+            items.push(FoundEntry { seq: found.seq, entry: found.entry });
             if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if let (Some(condition), true) = (&wanted.when, items.is_empty()) {
@@ -108,7 +106,7 @@ pub(crate) async fn find(
         let next = items.last().map(|found| found.seq).filter(|_| is_more);
         if form == AnswerForm::Text {
             let revision = &branch.revision;
-            let lines = items.iter().map(|FoundEntryJson { seq, entry }| {
+            let lines = items.iter().map(|FoundEntry { seq, entry }| {
                 let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
                 format!("{revision}:{seq} {entry}")
             });
@@ -121,7 +119,7 @@ pub(crate) async fn find(
             return Ok(response);
         }
         if all {
-            return Ok(json(StatusCode::OK, &FindAnswer { seq, items: Some(items), next }));
+            return Ok(json(StatusCode::OK, &Found { seq, items: Some(items), next }));
         }
         Ok(json(StatusCode::OK, &serde_json::json!({ "seq": seq })))
     })

@@ -268,8 +268,7 @@ pub(crate) async fn revoke(
 /// What the invitation becomes.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = Join)]
-pub(crate) struct JoinBody {
+pub(crate) struct Join {
     /// A seat's token that the client made from 32 random bytes: `tf_s_` and 43 characters of base64url. With it the
     /// request can be repeated if its response is lost.
     #[serde(default, deserialize_with = "given")]
@@ -353,7 +352,7 @@ fn no_invitation() -> Problem {
 }
 
 /// Spend an invitation
-#[utoipa::path(operation_id = "join_match", post, path = "/v1/join", tag = "grants", request_body = JoinBody,
+#[utoipa::path(operation_id = "join_match", post, path = "/v1/join", tag = "grants", request_body = Join,
     responses((status = 201, description = "the invitation is spent, and the seat is yours", body = SeatTaken),
         (status = 200, description = "the seat was yours already, with this token", body = SeatTaken), JoinProblems))]
 pub(crate) async fn join(
@@ -367,7 +366,7 @@ pub(crate) async fn join(
     app.limits.guesses.require_few(client)?;
     let invitation = bearer.invitation().inspect_err(|_| app.limits.guesses.count(client))?;
     require_accepted(&headers, JSON)?;
-    let join = json_body::<JoinBody>(request).await?;
+    let join = json_body::<Join>(request).await?;
     app.block(move |app| {
         let token = match &join.token {
             Some(text) => match AccessToken::parse(text) {

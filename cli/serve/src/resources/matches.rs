@@ -5,6 +5,7 @@ use turnfold_history::input::check_title;
 use turnfold_history::tfl::Replay;
 use turnfold_history::{Imported, ReplayError, find_rules};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
+use turnfold_show::render;
 use turnfold_store::{Genesis, GrantLabel, PackedEntries};
 
 use super::match_document::{AskedOfMatch, MatchJson};
@@ -54,57 +55,43 @@ pub(crate) async fn list(
     let limit = list_limit(page.limit)?;
     let after = name_if_given::<MatchName>(page.after.as_deref())?;
     app.fold(&bearer, None, move |app, access| {
-        let Some(grant) = access.grant() else {
-            let matches = app.store.matches_after(after.as_ref())?;
-            return listed(matches.map(|info| Ok(info?.name)), limit, &page, form, app, access);
+        let names: Box<dyn Iterator<Item = ApiResult<MatchName>>> = match access.grant() {
+            None => Box::new(app.store.matches_after(after.as_ref())?.map(|info| Ok(info?.name))),
+            Some(grant) => {
+                access.require_match(&grant.match_name)?;
+                let is_after = after.as_ref() < Some(&grant.match_name);
+                Box::new(is_after.then(|| Ok(grant.match_name.clone())).into_iter())
+            }
         };
-        access.require_match(&grant.match_name)?;
-        let is_after = after.as_ref() < Some(&grant.match_name);
-        let own = is_after.then(|| Ok(grant.match_name.clone()));
-        listed(own.into_iter(), limit, &page, form, app, access)
+        let turn = page.turn || page.mine.is_some();
+        let asked = AskedOfMatch { turn, ..AskedOfMatch::default() };
+        let mut items = Vec::new();
+        let mut last = None;
+        let mut next = None;
+        for (looked_at, name) in names.enumerate() {
+            if items.len() == limit || looked_at == LOOKED_AT_MAX {
+                next = last;
+                break;
+            }
+            let name = name?;
+            let item = MatchJson::of(app, access, &name, &asked)?;
+            if page.mine.is_none_or(|mine| item.waits_for(mine)) {
+                items.push(item);
+            }
+            last = Some(name.to_string());
+        }
+        if form == AnswerForm::Json {
+            return Ok(json(StatusCode::OK, &List { items, next }));
+        }
+        let mut response = text(StatusCode::OK, render::text(items.iter().map(MatchJson::line)));
+        if let Some(next) = next {
+            let turn = if page.turn { "&turn=true" } else { "" };
+            let mine = page.mine.map(|mine| format!("&mine={mine}")).unwrap_or_default();
+            link_next(&mut response, &format!("/v1/matches?after={next}&limit={limit}{turn}{mine}"));
+        }
+        Ok(response)
     })
     .await
-}
-
-fn listed(
-    names: impl Iterator<Item = ApiResult<MatchName>>,
-    limit: usize,
-    page: &PageQuery,
-    form: AnswerForm,
-    app: &Arc<App>,
-    access: &Access,
-) -> ApiResult {
-    let turn = page.turn || page.mine.is_some();
-    let asked = AskedOfMatch { turn, ..AskedOfMatch::default() };
-    let mut items = Vec::new();
-    let mut last = None;
-    let mut next = None;
-    for (looked_at, name) in names.enumerate() {
-        if items.len() == limit || looked_at == LOOKED_AT_MAX {
-            next = last;
-            break;
-        }
-        let name = name?;
-        let item = MatchJson::of(app, access, &name, &asked)?;
-        if page.mine.is_none_or(|mine| item.waits_for(mine)) {
-            items.push(item);
-        }
-        last = Some(name.to_string());
-    }
-    if form == AnswerForm::Json {
-        return Ok(json(StatusCode::OK, &List { items, next }));
-    }
-    let mut response = text(StatusCode::OK, lines(items.iter().map(MatchJson::line)));
-    if let Some(next) = next {
-        let turn = if page.turn { "&turn=true" } else { "" };
-        let mine = page.mine.map(|mine| format!("&mine={mine}")).unwrap_or_default();
-        link_next(&mut response, &format!("/v1/matches?after={next}&limit={limit}{turn}{mine}"));
-    }
-    Ok(response)
-}
-
-fn lines(lines: impl Iterator<Item = String>) -> String {
-    lines.map(|line| line + "\n").collect()
 }
 
 /// Which branch of a match to see, and as whom.
@@ -152,8 +139,7 @@ pub(crate) async fn show(
 /// A new match.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = NewMatch)]
-pub(crate) struct NewMatchBody {
+pub(crate) struct NewMatch {
     /// The name of the match: a-z, 0-9, `.`, `_` and `-`, at most 64 characters
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,63}$")]
     name: String,
@@ -199,7 +185,7 @@ pub(crate) struct ImportName {
 
 /// Create a match, or import one from a replay file
 #[utoipa::path(operation_id = "create_match", post, path = "/v1/matches", tag = "matches", params(ImportName),
-    request_body(content((NewMatchBody = "application/json"), (inline(ReplayText) = "text/plain"))),
+    request_body(content((NewMatch = "application/json"), (inline(ReplayText) = "text/plain"))),
     responses((status = 201, description = "the match was created", headers(("Location" = String)), body = Created), Changed))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
@@ -217,12 +203,11 @@ pub(crate) async fn create(
                 let match_name = Revision::new_match_name(&match_name).map_err(Problem::content)?;
                 let replay = Replay::read_also_seen("the body", &file, &app.registry).and_then(Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(ProblemCode::Setup, error.to_string()))?;
-                let now_ms = app.now_ms();
                 let Imported { rules, setup, dice, module, title, entries, passed, .. } =
-                    Imported::of(&replay, now_ms)?;
-                let terms = None;
-                let game = NewGame { rules: rules.clone(), module, setup, dice, title, entries, terms };
-                let response = make(app, &access, &match_name, game)?;
+                    Imported::of(&replay, app.now_ms())?;
+                // MD-8: it pins the module that the file pins.
+                let genesis = new_genesis(app, &*rules, setup, dice, title)?.pinned(module);
+                let response = make(app, &access, &match_name, &genesis, entries, None)?;
                 passed.keep(&match_name, &*rules, &**app, &app.store);
                 Ok(response)
             })
@@ -231,7 +216,7 @@ pub(crate) async fn create(
     if has_type(&request, "text/plain") {
         return Err(Problem::content("expected the query to name the match that a replay file becomes"));
     }
-    let new = json_body::<NewMatchBody>(request).await?;
+    let new = json_body::<NewMatch>(request).await?;
     app.block(move |app| {
         let match_name = Revision::new_match_name(&new.name).map_err(Problem::content)?;
         let unplayable = |detail: String| Problem::new(ProblemCode::Setup, detail);
@@ -239,15 +224,17 @@ pub(crate) async fn create(
         let dice = dice(app, &new)?;
         let setup = rules.read_setup(&new.setup).map_err(|error| unplayable(error.to_string()))?;
         let title = new.title.unwrap_or_default();
-        let module = rules.module();
-        let entries = PackedEntries::default();
-        let game = NewGame { rules, module, setup, dice, title, entries, terms: new.terms };
-        make(app, &access, &match_name, game)
+        let genesis = new_genesis(app, &*rules, setup, dice, title)?.pinned(rules.module());
+        let accord = match new.terms {
+            Some(terms) => Some(accord_of(app, &match_name, &*rules, &genesis, &terms)?),
+            None => None,
+        };
+        make(app, &access, &match_name, &genesis, PackedEntries::default(), accord)
     })
     .await
 }
 
-fn dice(app: &App, new: &NewMatchBody) -> ApiResult<DicePolicy> {
+fn dice(app: &App, new: &NewMatch) -> ApiResult<DicePolicy> {
     match (new.dice.as_str(), &new.seed) {
         ("recorded", None) => Ok(DicePolicy::Recorded),
         ("recorded", Some(_)) => Err(Problem::content("a seed needs `\"dice\": \"seeded\"`")),
@@ -263,7 +250,7 @@ fn dice(app: &App, new: &NewMatchBody) -> ApiResult<DicePolicy> {
 pub(super) fn accord_of(
     app: &App,
     match_name: &MatchName,
-    rules: &Arc<dyn AnyRules>,
+    rules: &dyn AnyRules,
     game: &Genesis,
     terms: &str,
 ) -> ApiResult<Vec<u8>> {
@@ -273,7 +260,7 @@ pub(super) fn accord_of(
         return Err(Problem::content("a match with fair dice is played by mail, which has terms of its own"));
     }
     MatchAccord::require_free(&app.store, match_name, game)?;
-    read_accord(terms, &**rules, game).map_err(|error| match error {
+    read_accord(terms, rules, game).map_err(|error| match error {
         MailError::Replay(ReplayError::BadSetup(error)) => Problem::content(match error {
             SetupError::Text { line, column, message } => format!("terms:{line}:{column}: {message}"),
             SetupError::Value { field, message } => format!("terms: {field}: {message}"),
@@ -283,23 +270,15 @@ pub(super) fn accord_of(
     })
 }
 
-struct NewGame {
-    rules: Arc<dyn AnyRules>,
-    /// The module that it pins (MD-8).
-    module: Option<Digest>,
+fn new_genesis(
+    app: &App,
+    rules: &dyn AnyRules,
     setup: Vec<u8>,
     dice: DicePolicy,
     title: String,
-    entries: PackedEntries,
-    /// The terms by which the service hosts it.
-    terms: Option<String>,
-}
-
-fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -> ApiResult<Response> {
-    let NewGame { rules, module, setup, dice, title, entries, terms } = new;
+) -> ApiResult<Genesis> {
     check_title(&title).map_err(Problem::content)?;
-    let now_ms = app.now_ms();
-    let genesis = Genesis {
+    Ok(Genesis {
         format: Genesis::FORMAT,
         ruleset: rules.name().into(),
         ruleset_version: rules.version(),
@@ -307,27 +286,29 @@ fn make(app: &Arc<App>, access: &Access, match_name: &MatchName, new: NewGame) -
         dice,
         match_id: app.random()?,
         title,
-        created_at_ms: now_ms,
+        created_at_ms: app.now_ms(),
         module: None,
         played_by: rules.module(),
         origins: Vec::new(),
-    };
-    let genesis = genesis.pinned(module);
-    let accord = match terms {
-        Some(terms) => Some(accord_of(app, match_name, &rules, &genesis, &terms)?),
-        None => None,
-    };
+    })
+}
+
+fn make(
+    app: &Arc<App>,
+    access: &Access,
+    match_name: &MatchName,
+    genesis: &Genesis,
+    entries: PackedEntries,
+    accord: Option<Vec<u8>>,
+) -> ApiResult<Response> {
+    let now_ms = genesis.created_at_ms;
     let token = app.new_token(TokenKind::Host)?;
-    app.store.create_long_match(match_name, &genesis, entries)?;
-    let grant = NewGrant {
-        kind: GrantKind::Host,
-        match_name: match_name.clone(),
-        label: GrantLabel::default(),
-        expires_at_ms: None,
-    };
-    app.store.grant(&token.hash(), grant, now_ms)?;
+    app.store.create_long_match(match_name, genesis, entries)?;
+    let label = GrantLabel::default();
+    let host = NewGrant { kind: GrantKind::Host, match_name: match_name.clone(), label, expires_at_ms: None };
+    app.store.grant(&token.hash(), host, now_ms)?;
     if let Some(accord) = accord {
-        MatchAccord::create(&app.store, match_name, &genesis, accord, now_ms)?;
+        MatchAccord::create(&app.store, match_name, genesis, accord, now_ms)?;
         app.auto_host.notify(match_name);
     }
     let made = MatchJson::of(app, access, match_name, &AskedOfMatch::default())?;

@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 use axum::Router;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 use turnfold_show::page::{SCRIPT, STYLES, join};
 
-use crate::http::{HTML, SVG, Tags, tag_value, typed};
+use super::position::tagged;
+use crate::http::{HTML, SVG, Tags, typed};
 use crate::problem::{ApiResult, Problem, ProblemCode};
 
 const DOCUMENT: &str = include_str!("../page/index.html");
@@ -139,14 +140,9 @@ fn page(document: &'static str) -> Response {
 async fn asset(Path(file): Path<String>, headers: HeaderMap) -> ApiResult {
     let asset = ASSETS.iter().find(|asset| asset.name == file);
     let asset = asset.ok_or_else(|| Problem::new(ProblemCode::NotFound, "there is no such resource"))?;
-    let is_known =
-        Tags::read(&headers, &header::IF_NONE_MATCH)?.is_some_and(|known| known.hold(&asset.tag, true));
-    let mut response = if is_known {
-        StatusCode::NOT_MODIFIED.into_response()
-    } else {
-        typed(StatusCode::OK, asset.media_type, asset.content.as_str())
-    };
-    response.headers_mut().insert(header::ETAG, tag_value(&asset.tag));
+    let known = Tags::read(&headers, &header::IF_NONE_MATCH)?;
+    let response = typed(StatusCode::OK, asset.media_type, asset.content.as_str());
+    let mut response = tagged(response, &asset.tag, known.as_ref());
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(response)
 }

@@ -44,10 +44,11 @@ fn in_memory(app: &App, access: &Access, path: &BranchPath, at: PositionQuery) -
     at.at.is_none().then(|| app.branches.in_use(&match_name, &branch))??.shown_in_memory(viewer)
 }
 
-fn answer(shown: &CachedView, known: Option<&Tags>, body: impl FnOnce() -> Response) -> Response {
-    let is_known = known.is_some_and(|known| known.hold(&shown.tag, true));
-    let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body() };
-    response.headers_mut().insert(header::ETAG, tag_value(&shown.tag));
+/// Adds the tag of an answer. A client that knows the answer does not get it again.
+pub(super) fn tagged(answer: Response, tag: &str, known: Option<&Tags>) -> Response {
+    let is_known = known.is_some_and(|known| known.hold(tag, true));
+    let mut response = if is_known { StatusCode::NOT_MODIFIED.into_response() } else { answer };
+    response.headers_mut().insert(header::ETAG, tag_value(tag));
     response
 }
 
@@ -68,34 +69,27 @@ pub(crate) async fn view(
     if form == AnswerForm::Json
         && let Some(shown) = in_memory(&app, &access, &path, at)
     {
-        return Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, JSON, shown.json.clone())));
+        return Ok(tagged(typed(StatusCode::OK, JSON, shown.json), &shown.tag, known.as_ref()));
     }
     // The text includes the result and the turn, which may need more of the log than the view.
     let reach = if form == AnswerForm::Text { Reach::Entry } else { Reach::of(at.at) };
-    app.read_for(
-        &bearer,
-        access,
-        Asked { reach, ..at.of(path) },
-        move |app, _, BranchView { branch, viewer }| {
-            if at.at.is_none() && form == AnswerForm::Json {
-                let shown = branch.seen_by(app, *viewer).shown()?;
-                return Ok(answer(&shown, known.as_ref(), || {
-                    typed(StatusCode::OK, JSON, shown.json.clone())
-                }));
-            }
-            let state = branch.seen_by(app, *viewer).state(at.at)?;
-            let shown = CachedView::of(*viewer, state.as_ref());
-            if form == AnswerForm::Json {
-                return Ok(answer(&shown, known.as_ref(), || {
-                    typed(StatusCode::OK, JSON, shown.json.clone())
-                }));
-            }
-            let picture = render::picture(&viewer.picture(state.as_ref()), &Highlights::default());
-            let standing = branch.seen_by(app, *viewer).standing(at.at, state.as_ref())?;
-            let drawn = render::text(picture) + &render::text(render::standing(&standing));
-            Ok(answer(&shown, known.as_ref(), || typed(StatusCode::OK, TEXT, drawn)))
-        },
-    )
+    let asked = Asked { reach, ..at.of(path) };
+    app.read_for(&bearer, access, asked, move |app, _, BranchView { branch, viewer }| {
+        let looking = branch.seen_by(app, *viewer);
+        if form == AnswerForm::Json {
+            let shown = match at.at {
+                None => looking.shown()?,
+                Some(_) => CachedView::of(*viewer, looking.state(at.at)?.as_ref()),
+            };
+            return Ok(tagged(typed(StatusCode::OK, JSON, shown.json), &shown.tag, known.as_ref()));
+        }
+        let state = looking.state(at.at)?;
+        let shown = CachedView::of(*viewer, state.as_ref());
+        let picture = render::picture(&viewer.picture(state.as_ref()), &Highlights::default());
+        let standing = looking.standing(at.at, state.as_ref())?;
+        let drawn = render::text(picture) + &render::text(render::standing(&standing));
+        Ok(tagged(text(StatusCode::OK, drawn), &shown.tag, known.as_ref()))
+    })
     .await
 }
 
@@ -145,11 +139,10 @@ pub(crate) async fn legal(
         // The host gets the commands of every seat unless it names one (SV-8).
         let asked = at.seat.map(|seat| seat.0).or((!viewer.sees_all()).then_some(*viewer));
         let items = render::legal_commands(asked, *viewer, state.as_ref());
-        bounded(match form {
-            AnswerForm::Text => render::text(items.iter().map(render::LegalCommand::line)).into_bytes(),
-            AnswerForm::Json => json_text(&List { items, next: None::<String> }).into_bytes(),
-        })
-        .map(|body| typed(StatusCode::OK, if form == AnswerForm::Text { TEXT } else { JSON }, body))
+        match form {
+            AnswerForm::Text => bounded(TEXT, render::text(items.iter().map(render::LegalCommand::line))),
+            AnswerForm::Json => bounded(JSON, json_text(&List { items, next: None::<String> })),
+        }
     })
     .await
 }
@@ -182,20 +175,23 @@ pub(crate) async fn ask(
     app.read(&bearer, PositionQuery { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
         let state = branch.seen_by(app, *viewer).state(at)?;
         let answer = viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
-        let (media_type, body) = match form {
-            AnswerForm::Text => (TEXT, render::text([render::answer(&answer)])),
-            AnswerForm::Json => (JSON, json_text(&answer.json)),
-        };
-        Ok(typed(StatusCode::OK, media_type, bounded(body.into_bytes())?))
+        match form {
+            AnswerForm::Text => bounded(TEXT, render::text([render::answer(&answer)])),
+            AnswerForm::Json => bounded(JSON, json_text(&answer.json)),
+        }
     })
     .await
 }
 
-fn bounded(body: Vec<u8>) -> ApiResult<Vec<u8>> {
-    if body.len() <= ANSWER_BYTES_MAX { Ok(body) } else { Err(too_large()) }
+fn bounded(media_type: &'static str, body: String) -> ApiResult {
+    if body.len() <= ANSWER_BYTES_MAX {
+        Ok(typed(StatusCode::OK, media_type, body))
+    } else {
+        Err(too_large())
+    }
 }
 
-pub(super) fn too_large() -> Problem {
+fn too_large() -> Problem {
     Problem::new(ProblemCode::TooLarge, format!("the answer is larger than {ANSWER_BYTES_MAX} bytes"))
 }
 

@@ -69,8 +69,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, _: JsonQuery<NoParameters>
 
 /// The rulebook of a game.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Rulebook)]
-pub(crate) struct RulebookJson {
+pub(crate) struct Rulebook {
     #[serde(rename = "ruleset")]
     name: String,
     version: u32,
@@ -94,7 +93,7 @@ pub(crate) struct RulebookReason {
 /// Requires a token, because a module may have to be loaded or a referee started.
 #[utoipa::path(operation_id = "show_rulebook", get, path = "/v1/rulesets/{ruleset}/rulebook", tag = "rulesets",
     params(("ruleset" = inline(Name), Path)),
-    responses((status = 200, description = "the rules for players, of the newest version", body = RulebookJson), Looked))]
+    responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), Looked))]
 pub(crate) async fn rulebook(
     RequestTo { app, bearer, path: ruleset }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
@@ -106,12 +105,12 @@ pub(crate) async fn rulebook(
             }
             error => error.into(),
         })?;
-        Ok(json(StatusCode::OK, &RulebookJson::of(&*rules)))
+        Ok(json(StatusCode::OK, &Rulebook::of(&*rules)))
     })
     .await
 }
 
-impl RulebookJson {
+impl Rulebook {
     fn of(rules: &dyn AnyRules) -> Self {
         let mut reasons = BTreeMap::new();
         for code in rules.ignored_codes().into_iter().chain(rules.rejected_codes()) {
