@@ -14,8 +14,6 @@ const DAY_S: u64 = 24 * 60 * 60;
 
 const EXPIRY_MAX_S: u64 = 366 * DAY_S;
 
-const INVITATION_S: u64 = 7 * DAY_S;
-
 // Each kind has `label` and `expires`, because serde cannot flatten a struct into one that denies unknown fields.
 /// A grant to create.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -141,7 +139,7 @@ impl GrantJson {
     }
 }
 
-fn seconds(text: &str) -> ApiResult<u64> {
+fn milliseconds(text: &str) -> ApiResult<i64> {
     let detail =
         format!("expected a time such as `90s`, `15m`, `36h` or `7d`, at most {}d", EXPIRY_MAX_S / DAY_S);
     let count = text.strip_suffix(['s', 'm', 'h', 'd']).map(turnfold_core::text::number::<u64>);
@@ -152,43 +150,18 @@ fn seconds(text: &str) -> ApiResult<u64> {
         Some('d') => DAY_S,
         _ => 1,
     };
-    let seconds = count.checked_mul(unit_s).filter(|seconds| *seconds <= EXPIRY_MAX_S);
-    seconds.ok_or_else(|| Problem::content(detail))
-}
-
-impl NewGrantJson {
-    fn kind(&self, players: &[Seat]) -> ApiResult<GrantKind> {
-        let player = |seat: &str| {
-            let seat = name::<Seat>(seat)?;
-            if seat == Seat::Host {
-                return Err(Problem::bad("expected a `seat` such as `p1`"));
-            }
-            let is_player = players.contains(&seat);
-            is_player
-                .then_some(seat)
-                .ok_or_else(|| Problem::content(format!("the match has no player `{seat}`")))
-        };
-        Ok(match self {
-            Self::Host { .. } => GrantKind::Host,
-            Self::Seat { seat, .. } => GrantKind::Seat(player(seat)?),
-            Self::Invitation { seat, .. } => GrantKind::Invitation(player(seat)?),
-            Self::Spectator { .. } => GrantKind::Spectator { reserved: 0 },
-        })
-    }
-
-    fn label_and_expiry(&self) -> (&Option<String>, &Option<String>) {
-        match self {
-            Self::Host { label, expires }
-            | Self::Seat { label, expires, .. }
-            | Self::Spectator { label, expires, .. }
-            | Self::Invitation { label, expires, .. } => (label, expires),
-        }
+    match count.checked_mul(unit_s) {
+        Some(seconds @ ..=EXPIRY_MAX_S) => Ok(seconds.cast_signed() * 1000),
+        _ => Err(Problem::content(detail)),
     }
 }
 
-fn players(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Vec<Seat>> {
-    let main = app.branch(match_name, &BranchName::main())?;
-    main.current(app, |current| current.position.state.players().to_vec())
+fn player(seat: &str, players: &[Seat]) -> ApiResult<Seat> {
+    match name(seat)? {
+        Seat::Host => Err(Problem::bad("expected a `seat` such as `p1`")),
+        seat if players.contains(&seat) => Ok(seat),
+        seat => Err(Problem::content(format!("the match has no player `{seat}`"))),
+    }
 }
 
 /// Create a grant
@@ -200,25 +173,33 @@ pub(crate) async fn create(
     _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    let access = app.admit(&bearer).await?;
-    let match_name: MatchName = name(&match_name)?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     access.require_host(&match_name)?;
     let new = json_body::<NewGrantJson>(request).await?;
     app.block(move |app| {
-        let kind = new.kind(&players(app, &match_name)?)?;
-        let (label, expires) = new.label_and_expiry();
-        let expires_s = match (expires, kind) {
-            (Some(expires), _) => Some(seconds(expires)?),
-            (None, GrantKind::Invitation(_)) => Some(INVITATION_S),
-            (None, _) => None,
+        let main = app.branch(&match_name, &BranchName::main())?;
+        let players = main.current(app, |current| current.position.state.players().to_vec())?;
+        let (kind, label, expires) = match new {
+            NewGrantJson::Host { label, expires } => (GrantKind::Host, label, expires),
+            NewGrantJson::Seat { seat, label, expires } => {
+                (GrantKind::Seat(player(&seat, &players)?), label, expires)
+            }
+            NewGrantJson::Spectator { label, expires } => {
+                (GrantKind::Spectator { reserved: 0 }, label, expires)
+            }
+            NewGrantJson::Invitation { seat, label, expires } => {
+                (GrantKind::Invitation(player(&seat, &players)?), label, expires.or(Some("7d".into())))
+            }
         };
-        let label = name(label.as_deref().unwrap_or_default())?;
         let now_ms = app.now_ms();
-        let after = |s: u64| now_ms.saturating_add(i64::try_from(s.saturating_mul(1000)).unwrap_or(i64::MAX));
+        let mut expires_at_ms = None;
+        if let Some(expires) = expires {
+            expires_at_ms = Some(now_ms.saturating_add(milliseconds(&expires)?));
+        }
+        let label = name(&label.unwrap_or_default())?;
         let token = app.new_token(kind.into())?;
         let hash = token.hash();
-        let grant =
-            NewGrant { kind, match_name: match_name.clone(), label, expires_at_ms: expires_s.map(after) };
+        let grant = NewGrant { kind, match_name: match_name.clone(), label, expires_at_ms };
         app.store.grant(&hash, grant, now_ms)?;
         let letter = if matches!(kind, GrantKind::Invitation(_)) { 'i' } else { 't' };
         let link = format!("{}/m/{match_name}#{letter}={}", app.origin, token.expose());
@@ -343,10 +324,6 @@ pub(crate) async fn show_invitation(
     .await
 }
 
-fn name_in(grant: &Grant) -> Option<String> {
-    matches!(grant.kind, GrantKind::Player(_)).then(|| grant.label.to_string())
-}
-
 fn no_invitation() -> Problem {
     Problem::new(ProblemCode::NoToken, "expected a valid invitation that has not expired or been revoked")
 }
@@ -397,12 +374,13 @@ pub(crate) async fn join(
             }
             Err(error) => return Err(error.into()),
         };
+        let name = if let GrantKind::Player(_) = grant.kind { Some(grant.label.to_string()) } else { None };
         let seat = SeatTaken {
             match_name: grant.match_name.to_string(),
             seat: grant.kind.seat(),
             id: GrantId::of(&hash).to_string(),
             token: token.expose().into(),
-            name: name_in(&grant),
+            name,
         };
         Ok(json(status, &seat))
     })
