@@ -87,18 +87,18 @@ impl From<ReplayError> for Failure {
                 return Self::usage(format!("{log}: {cause}{hint}"));
             }
             E::Input(error) => FailureKind::of_input(error),
-            E::Entry { .. }
-            | E::ConcealedEntry { .. }
+            E::Entry(..)
+            | E::ConcealedEntry(_)
             | E::Untrue { .. }
-            | E::NotReloadable { .. }
+            | E::NotReloadable(..)
             | E::DiceExhausted(_)
             | E::Passes(_)
             | E::FaultOfRules(_)
             | E::NoEntryFails { .. }
-            | E::NotTheSame { .. }
+            | E::NotTheSame(_)
             | E::Refused(_) => FailureKind::Negative,
             E::Threads(_)
-            | E::Setup { .. }
+            | E::Setup(..)
             | E::EndlessRolls(_)
             | E::OwnDice(_)
             | E::Chance(_)
@@ -203,18 +203,18 @@ pub(crate) fn explains(ruleset: &str, reason: &str) -> String {
 fn hint(error: &ReplayError) -> Option<String> {
     use ReplayError as E;
     Some(match error {
-        E::Folder { .. } => "name replay files or a folder with `*.tfl` in it".into(),
+        E::Folder(..) => "name replay files or a folder with `*.tfl` in it".into(),
         E::NoReplays(_) => "nothing was checked".into(),
-        E::Entry { history: SourceName::File(_), .. } => "correct the entry or cut the log before it".into(),
-        E::Entry { history: SourceName::Revision(revision), .. } => {
+        E::Entry(SourceName::File(_), _) => "correct the entry or cut the log before it".into(),
+        E::Entry(SourceName::Revision(revision), _) => {
             format!("the log disagrees with its rules, see `turnfold verify {}`", revision.match_name)
         }
         E::Page(PageError::NoReplay { .. }) => "ask for one made without `--as`".into(),
-        E::ConcealedEntry { .. } => "the host can see which".into(),
-        E::TooLong { .. } => "name an earlier entry, as in `MATCH:SEQ`".into(),
+        E::ConcealedEntry(_) => "the host can see which".into(),
+        E::TooLong(_) => "name an earlier entry, as in `MATCH:SEQ`".into(),
         E::Untrue { file, .. } if file != "<stdin>" => format!("`turnfold check {file}` explains it"),
         E::Concealed { .. } => "leave out `--as`".into(),
-        E::NoView { .. } => {
+        E::NoView(_) => {
             "a referee that keeps secrets offers `see`, a recording says `\"secrets\":\"none\"`; see `turnfold help referees`".into()
         }
         E::OtherSeat(_) => "leave out `--seat` or the command".into(),
@@ -243,7 +243,7 @@ fn hint(error: &ReplayError) -> Option<String> {
             _ => return error.advice(),
         },
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),
-        E::NotTheSame { .. } => "`turnfold game impact --matches` shows what else differs".into(),
+        E::NotTheSame(_) => "`turnfold game impact --matches` shows what else differs".into(),
         E::Store(error) => return store_hint(error),
         other => return other.advice(),
     })

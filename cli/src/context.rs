@@ -181,7 +181,7 @@ fn building() -> impl FnMut(u64, u64) {
 }
 
 fn unserved(origin: &SafeOrigin) -> ReplayError {
-    ReplayError::Service(origin.to_string())
+    ReplayError::Unusable(format!("this needs the store itself, and `{origin}` is a service"))
 }
 
 impl Sources for Workspace {

@@ -208,7 +208,7 @@ fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
             Err(error) => {
                 let path = error.path().to_path_buf();
                 let cause = error.error().to_string();
-                found.failed.push(ReplayError::Folder { path, cause });
+                found.failed.push(ReplayError::Folder(path, cause));
             }
         }
     }

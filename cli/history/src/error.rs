@@ -1,6 +1,7 @@
 //! Errors of histories. An error states what happened and where, but never what to type next.
 
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 
 use turnfold_core::decode::DecodeError;
@@ -8,14 +9,12 @@ use turnfold_core::registry::NoRules;
 use turnfold_core::{DueRoll, Fault, FoldError, Malformed, Rejected, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
-use crate::history::revision::SourceName;
 use crate::input::{InputError, Limits};
-use crate::search::condition::ConditionError;
-use crate::session::script::OtherSeat;
+use crate::search::ConditionError;
+use crate::session::OtherSeat;
 use crate::text::quoted_list;
-use crate::tfl::TflError;
-use crate::tfl::in_page::PageError;
-use crate::viewer::Viewer;
+use crate::tfl::{PageError, TflError};
+use crate::{SourceName, Viewer};
 
 /// An error of a history.
 #[derive(Debug, thiserror::Error)]
@@ -24,9 +23,6 @@ pub enum ReplayError {
     /// An error of the store, or of a match or branch in it.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An operation that needs the store itself, called with the address of a service.
-    #[error("this needs the store itself, and `{0}` is a service")]
-    Service(String),
     /// A history that could not be fetched from a service. The error is the client's.
     #[error(transparent)]
     Fetch(Box<dyn std::error::Error + Send + Sync>),
@@ -40,19 +36,11 @@ pub enum ReplayError {
     #[error(transparent)]
     Input(#[from] InputError),
     /// A folder, or something in it, that cannot be searched for replay files.
-    #[error("cannot read `{}`: {cause}", path.display())]
-    Folder {
-        /// The path.
-        path: PathBuf,
-        /// Why.
-        cause: String,
-    },
+    #[error("cannot read `{}`: {}", _0.display(), _1)]
+    Folder(PathBuf, String),
     /// A folder without any replay file.
     #[error("no replay files (`*.tfl`) under `{}`", _0.display())]
     NoReplays(PathBuf),
-    /// A log that a port cannot be compared by (RF-20).
-    #[error("{0}")]
-    Port(String),
     /// The threads for checking files cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
@@ -90,15 +78,8 @@ pub enum ReplayError {
     #[error(transparent)]
     Fault(#[from] Box<Fault>),
     /// A match that another version of its ruleset folds differently.
-    #[error("`{log}` is not the same under version {version}: {difference}")]
-    NotTheSame {
-        /// The branch.
-        log: String,
-        /// The other version.
-        version: u32,
-        /// The first difference.
-        difference: String,
-    },
+    #[error("{0}")]
+    NotTheSame(String),
     /// An entry that the history does not have.
     #[error("`{history}` has no entry {seq}; its last is {head}")]
     NoEntry {
@@ -110,27 +91,14 @@ pub enum ReplayError {
         head: u64,
     },
     /// A setup that the rules of its history refuse.
-    #[error("`{history}`: {cause}")]
-    Setup {
-        /// The history.
-        history: SourceName,
-        /// What is wrong.
-        cause: SetupError,
-    },
+    #[error("`{0}`: {1}")]
+    Setup(SourceName, SetupError),
     /// An entry that the rules of its history refuse.
-    #[error("`{history}`: {cause}")]
-    Entry {
-        /// The history.
-        history: SourceName,
-        /// The entry and what is wrong with it.
-        cause: FoldError,
-    },
+    #[error("`{0}`: {1}")]
+    Entry(SourceName, FoldError),
     /// An entry that the rules of its history refuse, reported to a player, who learns nothing else.
-    #[error("`{history}`: its rules do not accept an entry")]
-    ConcealedEntry {
-        /// The history.
-        history: SourceName,
-    },
+    #[error("`{0}`: its rules do not accept an entry")]
+    ConcealedEntry(SourceName),
     /// A log that this build cannot read to its end.
     #[error("{log}: {cause}")]
     Unreadable {
@@ -146,11 +114,8 @@ pub enum ReplayError {
     #[error(transparent)]
     BadEntry(#[from] FoldError),
     /// A history too long for a replay file.
-    #[error("`{history}` has more than {} entries, too many for a replay file", Limits::REPLAY_ENTRIES_MAX)]
-    TooLong {
-        /// The history.
-        history: SourceName,
-    },
+    #[error("`{}` has more than {} entries, too many for a replay file", _0, Limits::REPLAY_ENTRIES_MAX)]
+    TooLong(SourceName),
     /// A replay file that records something else than the rules compute.
     #[error("{file}{}: {what}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Untrue {
@@ -170,11 +135,8 @@ pub enum ReplayError {
         viewer: Viewer,
     },
     /// A game that does not define what a viewer may see.
-    #[error("the game does not define what {viewer} may see")]
-    NoView {
-        /// The viewer.
-        viewer: Viewer,
-    },
+    #[error("the game does not define what {0} may see")]
+    NoView(Viewer),
     /// A replay file for one seat, but another viewer asks for it.
     #[error("expected what `{viewer}` may know, found what `{reader}` may know")]
     NotOfSeat {
@@ -185,15 +147,8 @@ pub enum ReplayError {
     },
     /// A match that cannot be written for one seat, because without the concealed entries its rules show that seat
     /// something else.
-    #[error("`{history}`: without what {viewer} may not know, `{}` shows {viewer} something else", rules)]
-    NotSeparable {
-        /// The history.
-        history: SourceName,
-        /// The viewer for whom it was to be written.
-        viewer: Viewer,
-        /// The ruleset.
-        rules: String,
-    },
+    #[error("{0}")]
+    NotSeparable(String),
     /// A command of another seat than the one that plays.
     #[error(transparent)]
     OtherSeat(#[from] OtherSeat),
@@ -201,13 +156,8 @@ pub enum ReplayError {
     #[error(transparent)]
     Condition(#[from] ConditionError),
     /// A state that cannot be read back from its bytes.
-    #[error("the state after entry {seq} does not reload: {cause}")]
-    NotReloadable {
-        /// The entry.
-        seq: usize,
-        /// What is wrong with the bytes.
-        cause: DecodeError,
-    },
+    #[error("the state after entry {0} does not reload: {1}")]
+    NotReloadable(usize, DecodeError),
     /// Rolls that fall due again and again.
     #[error("a roll is still due after {0} rolls in a row")]
     EndlessRolls(u32),
@@ -218,13 +168,8 @@ pub enum ReplayError {
     #[error("`dice_exhausted`: fair dice have {0} rolls, and all are made")]
     DiceExhausted(u16),
     /// Values that do not fit a roll.
-    #[error("expected {due}, found {found:?}")]
-    WrongValues {
-        /// The roll.
-        due: DueRoll,
-        /// The values.
-        found: Vec<i32>,
-    },
+    #[error("expected {0}, found {1:?}")]
+    WrongValues(DueRoll, Vec<i32>),
     /// An error of an outside source of rolls.
     #[error("{0}")]
     Chance(#[source] io::Error),
@@ -284,18 +229,6 @@ impl ReplayError {
     pub const PUT_MODULE: &str =
         "put its file into `modules/` of the store, or name its folder with `--modules`";
 
-    /// Returns the error for a setup that the rules of its history refuse.
-    #[must_use]
-    pub fn broken_setup(name: &SourceName, cause: SetupError) -> Self {
-        Self::Setup { history: name.clone(), cause }
-    }
-
-    /// Returns the error for an entry that the rules of its history refuse.
-    #[must_use]
-    pub fn broken_entry(name: &SourceName, cause: FoldError) -> Self {
-        Self::Entry { history: name.clone(), cause }
-    }
-
     /// Returns the error for a log that this build cannot read to its end, such as one whose module failed.
     #[must_use]
     pub fn unreadable(log: &str, cause: impl Into<Self>) -> Self {
@@ -306,7 +239,7 @@ impl ReplayError {
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         match self {
-            Self::Input(error) => error.advice().map(Into::into),
+            Self::Input(InputError::NotRegular { .. }) => Some("name a regular file".into()),
             Self::Condition(error) => error.advice(),
             Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
             Self::NoModule { cause, .. } => Some(match &**cause {
@@ -319,5 +252,48 @@ impl ReplayError {
             Self::UnknownRuleset { known, .. } => Some(format!("known: {}", quoted_list(known))),
             _ => None,
         }
+    }
+}
+
+/// Calls `work` and returns its result, or the fault of a module that failed in it (MD-6).
+///
+/// What `work` borrows may be half changed after a fault, so the caller discards it.
+///
+/// # Errors
+/// The [`Fault`] of the module.
+///
+/// # Panics
+/// If `work` panics for another reason than a fault.
+pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|cause| match cause.downcast::<Fault>() {
+        Ok(fault) => *fault,
+        Err(panic) => panic::resume_unwind(panic),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::Digest;
+    use turnfold_core::any::{FaultKind, FaultOf};
+
+    use super::*;
+
+    #[test]
+    fn a_fault_is_caught_and_a_panic_goes_on() {
+        let module = Digest::new([0xa5; 32]);
+        let fault = Fault {
+            ruleset: "nim".into(),
+            version: 1,
+            of: FaultOf::Module(module),
+            what: "out of fuel".into(),
+            kind: FaultKind::Exhausted,
+        };
+        let thrown = fault.clone();
+        assert_eq!(catch(|| 1), Ok(1));
+        let caught = catch(|| panic::resume_unwind(Box::new(thrown)));
+        assert_eq!(caught, Err::<(), _>(fault.clone()));
+        assert_eq!(fault.to_string(), "ruleset nim 1 (module a5a5a5a5a5a5a5a5): out of fuel");
+        let panic = panic::catch_unwind(|| catch(|| panic::resume_unwind(Box::new("panic"))));
+        assert_eq!(panic.unwrap_err().downcast_ref(), Some(&"panic"));
     }
 }

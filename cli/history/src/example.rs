@@ -5,7 +5,7 @@ use std::path::Path;
 
 use turnfold_core::{DicePolicy, Simulation};
 
-use crate::history::History;
+use crate::History;
 use crate::tfl::{Replay, read};
 
 /// One unit each on a board of radius 3, with recorded dice.

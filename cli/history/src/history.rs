@@ -1,29 +1,24 @@
 //! Histories that can be folded again, read from the store or from a replay file into one form.
 
-pub(crate) mod branch_order;
 pub(crate) mod entry;
 pub(crate) mod import;
 pub(crate) mod links;
 pub(crate) mod record;
 pub(crate) mod revision;
 pub(crate) mod seeds;
-pub(crate) mod snapshots;
 pub(crate) mod source;
-pub(crate) mod written;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use turnfold_core::registry::NoRules;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Registry, Seat, Step};
-use turnfold_store::{Genesis, Log, StoreReader};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Seat, Step};
+use turnfold_store::{BranchName, Genesis, Log, StoreReader};
 
-use crate::error::ReplayError;
-use crate::history::entry::LogEntry;
-use crate::history::revision::{FileName, Revision, SourceName};
 use crate::input::Limits;
 use crate::tfl::{Replay, ReplayOrigin, SeenBy};
-use crate::viewer::Viewer;
+use crate::{FileName, LogEntry, ReplayError, Revision, SourceName, Viewer};
 
 /// Where histories are read from: rulesets, a store and replay files.
 pub trait Sources {
@@ -200,7 +195,7 @@ impl History {
     /// # Errors
     /// [`ReplayError::Setup`].
     pub fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
-        self.rules.start(&self.setup).map_err(|cause| ReplayError::broken_setup(&self.name, cause))
+        self.rules.start(&self.setup).map_err(|cause| ReplayError::Setup(self.name.clone(), cause))
     }
 
     pub(crate) fn fold(
@@ -208,7 +203,9 @@ impl History {
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         let mut state = self.start()?;
-        state.fold(&self.logged(), &self.dice, observe).map_err(|cause| self.broken_entry(cause))?;
+        state
+            .fold(&self.logged(), &self.dice, observe)
+            .map_err(|cause| ReplayError::Entry(self.name.clone(), cause))?;
         Ok(state)
     }
 
@@ -253,7 +250,7 @@ impl History {
 
     pub(crate) fn without_entries(&self) -> Result<Replay, ReplayError> {
         let replay = Replay::compose(&self.name.to_string(), self.origin(), &self.setup, None);
-        replay.map_err(|cause| ReplayError::broken_setup(&self.name, cause))
+        replay.map_err(|cause| ReplayError::Setup(self.name.clone(), cause))
     }
 
     /// Returns the history as a replay, with every outcome and hash.
@@ -262,7 +259,7 @@ impl History {
     /// As for [`state`](Self::state), and [`ReplayError::TooLong`].
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
         if self.entries.len() > Limits::REPLAY_ENTRIES_MAX {
-            return Err(ReplayError::TooLong { history: self.name.clone() });
+            return Err(ReplayError::TooLong(self.name.clone()));
         }
         let mut replay = self.without_entries()?;
         let mut recorded = self.entries.iter();
@@ -271,12 +268,6 @@ impl History {
         })?;
         replay.close(state.state_hash());
         Ok(replay)
-    }
-
-    /// Returns the error for an entry of this history that cannot be folded.
-    #[must_use]
-    pub fn broken_entry(&self, cause: FoldError) -> ReplayError {
-        ReplayError::broken_entry(&self.name, cause)
     }
 }
 
@@ -339,4 +330,21 @@ pub fn recorded_rules(genesis: &Genesis, registry: &Registry) -> Result<Arc<dyn 
 #[must_use]
 pub fn distrusted(rules: &Arc<dyn AnyRules>) -> Arc<dyn AnyRules> {
     rules.distrusting().unwrap_or_else(|| Arc::clone(rules))
+}
+
+/// Sorts branches so that parents come first; among the branches that could come next, the first by name does. Returns
+/// `None` if a parent is missing or branches form a cycle.
+#[must_use]
+pub fn in_order(parents: &BTreeMap<BranchName, Option<BranchName>>) -> Option<Vec<BranchName>> {
+    let mut waiting: BTreeMap<Option<&BranchName>, Vec<&BranchName>> = BTreeMap::new();
+    for (name, parent) in parents {
+        waiting.entry(parent.as_ref()).or_default().push(name);
+    }
+    let mut ready: BTreeSet<&BranchName> = waiting.remove(&None)?.into_iter().collect();
+    let mut ordered = Vec::new();
+    while let Some(next) = ready.pop_first() {
+        ready.extend(waiting.remove(&Some(next)).unwrap_or_default());
+        ordered.push(next.clone());
+    }
+    if ordered.len() == parents.len() { Some(ordered) } else { None }
 }

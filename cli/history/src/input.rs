@@ -41,7 +41,7 @@ impl Limits {
     pub fn read_file(self, path: &Path) -> Result<Vec<u8>, InputError> {
         let file = open(path, self.what)?;
         if file.metadata().is_ok_and(|found| found.len() > self.bytes_max as u64) {
-            return Err(InputError::TooLong { path: path.into(), limits: self });
+            return Err(InputError::TooLong(path.into(), self));
         }
         self.read(&mut BufReader::new(file), path)
     }
@@ -63,13 +63,15 @@ impl Limits {
                 break;
             }
             if length > self.line_bytes_max && bytes.last() != Some(&b'\n') {
-                return Err(InputError::LongLine { path, line, limits: self });
+                let expected = format!("{} bytes in a line", self.line_bytes_max);
+                return Err(InputError::Line { path, line, expected });
             }
             if line > self.lines_max {
-                return Err(InputError::ManyLines { path, line, limits: self });
+                let expected = format!("{} lines in a {}", self.lines_max, self.what);
+                return Err(InputError::Line { path, line, expected });
             }
             if bytes.len() > self.bytes_max {
-                return Err(InputError::TooLong { path, limits: self });
+                return Err(InputError::TooLong(path, self));
             }
         }
         Ok(bytes)
@@ -105,39 +107,18 @@ pub enum InputError {
         cause: io::Error,
     },
     /// More bytes than allowed.
-    #[error("`{}`: expected at most {} bytes in a {}", path.display(), limits.bytes_max, limits.what)]
-    TooLong {
-        /// The file.
-        path: PathBuf,
-        /// The limits of this input.
-        limits: Limits,
-    },
-    /// A longer line than allowed.
-    #[error("{}:{line}: expected at most {} bytes in a line", path.display(), limits.line_bytes_max)]
-    LongLine {
+    #[error("`{}`: expected at most {} bytes in a {}", _0.display(), _1.bytes_max, _1.what)]
+    TooLong(PathBuf, Limits),
+    /// A line that is too long, or one line too many.
+    #[error("{}:{line}: expected at most {expected}", path.display())]
+    Line {
         /// The file.
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
-        /// The limits of this input.
-        limits: Limits,
+        /// What is allowed.
+        expected: String,
     },
-    /// More lines than allowed.
-    #[error("{}:{line}: expected at most {} lines in a {}", path.display(), limits.lines_max, limits.what)]
-    ManyLines {
-        /// The file.
-        path: PathBuf,
-        /// The number of the first line too many.
-        line: usize,
-        /// The limits of this input.
-        limits: Limits,
-    },
-}
-
-impl InputError {
-    pub(crate) fn advice(&self) -> Option<&'static str> {
-        if matches!(self, Self::NotRegular { .. }) { Some("name a regular file") } else { None }
-    }
 }
 
 /// Opens a regular file for reading. Messages call it `what`.

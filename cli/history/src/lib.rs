@@ -62,10 +62,10 @@
 pub mod compare;
 pub mod corpus;
 mod error;
-mod fault;
 pub mod golden;
 mod history;
 pub mod input;
+mod play;
 pub mod rulebook;
 pub mod search;
 pub mod session;
@@ -76,19 +76,18 @@ mod viewer;
 #[cfg(test)]
 mod example;
 
-pub use error::ReplayError;
-pub use fault::catch;
+pub use error::{ReplayError, catch};
 pub use golden::check::check;
-pub use history::branch_order::in_order;
 pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash};
 pub use history::import::Imported;
 pub use history::links::{Parting, QuotedFinding, QuotedLink};
 pub use history::record::{Detail, LoggedRecord, Record};
 pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
 pub use history::seeds::with_seeds;
-pub use history::snapshots::Passed;
-pub use history::source::{HistorySource, Tail};
-pub use history::{History, Sources, distrusted, find_rules, recorded_rules, require_rules, rules_of};
-pub use viewer::Viewer;
-pub use viewer::seat_history::{MatchStanding, SeatHistory};
-pub use viewer::viewed_entry::ViewedEntry;
+pub use history::source::{HistorySource, Passed, Tail};
+pub use history::{
+    History, Sources, distrusted, find_rules, in_order, recorded_rules, require_rules, rules_of,
+};
+pub use viewer::own_match::MatchStanding;
+pub use viewer::seat_history::SeatHistory;
+pub use viewer::{ViewedEntry, Viewer};

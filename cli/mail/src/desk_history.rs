@@ -287,9 +287,9 @@ impl DeskHistory {
         let log = store.read(&game.desk, &BranchName::main(), None)?;
         let name = SourceName::Revision(game.desk_branch());
         let mut desk = Self::start(&game.terms, &log.genesis.encode())
-            .map_err(|cause| ReplayError::broken_setup(&name, cause))?;
+            .map_err(|cause| ReplayError::Setup(name.clone(), cause))?;
         for entry in &log.entries {
-            desk.take(entry).map_err(|cause| ReplayError::broken_entry(&name, cause))?;
+            desk.take(entry).map_err(|cause| ReplayError::Entry(name.clone(), cause))?;
         }
         Ok(desk)
     }

@@ -153,9 +153,7 @@ impl<'a> MailHost<'a> {
                 idempotency_key: key.cloned(),
             };
             let name = SourceName::Revision(self.game.desk_branch());
-            applied.push(
-                self.desk.take(&entry).map_err(|cause| ReplayError::broken_entry(&name, cause))?.clone(),
-            );
+            applied.push(self.desk.take(&entry).map_err(|cause| ReplayError::Entry(name, cause))?.clone());
             entries.push(NewEntry { seat, command, recorded_at_ms });
         }
         if !entries.is_empty() {

@@ -121,7 +121,7 @@ const HEADER_MAX: u64 = 1 << 16;
 /// A file that cannot be read.
 pub fn read_mail(path: &Path) -> Result<ReceivedMail, InputError> {
     match MAIL_LIMITS.read_file(path) {
-        Err(error @ InputError::TooLong { .. }) => {
+        Err(error @ InputError::TooLong(..)) => {
             let mut beginning = Vec::new();
             if let Ok(file) = File::open(path)
                 && file.take(HEADER_MAX).read_to_end(&mut beginning).is_ok()

@@ -142,7 +142,7 @@ impl MailMatch {
         let terms =
             desk::Setup::decode(desk_genesis.ruleset_version, &desk_genesis.setup).map_err(|error| {
                 let cause = turnfold_core::SetupError::Bytes(error.to_string());
-                ReplayError::broken_setup(&SourceName::Revision(main), cause)
+                ReplayError::Setup(SourceName::Revision(main), cause)
             })?;
         let match_id = MatchId::new(genesis.match_id);
         if terms.match_id != match_id.to_string() || terms.game != genesis.link().to_string() {

@@ -127,7 +127,7 @@ fn import(
         None => Imported::of(&context.read_replay(file)?.whole()?, now_ms)
             .map_err(|error| Failure::undone(error, "nothing was imported"))?,
     };
-    let Imported { rules, setup, dice, module, title, entries, state, passed } = imported;
+    let Imported { rules, setup, dice, module, title, entries, state, passed, .. } = imported;
     let count = entries.count();
     let genesis = genesis(Game { rules: rules.clone(), module, setup, dice }, title)?;
     let store = match opened {

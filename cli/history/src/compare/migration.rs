@@ -10,7 +10,7 @@ use turnfold_store::{BranchCopy, BranchInfo, Genesis, MatchName, Store, StoreRea
 
 use crate::compare::impact::RecordedLog;
 use crate::error::ReplayError;
-use crate::history::branch_order::in_order;
+use crate::history::in_order;
 use crate::history::revision::Revision;
 use crate::history::{find_rules, recorded_rules};
 
@@ -56,10 +56,13 @@ impl MigratedMatch {
             let revision = Revision { match_name: name.clone(), branch: branch.clone(), seq: None };
             let recorded = RecordedLog::under(rules.clone(), &revision, log, registry)?;
             if let Some(found) = recorded.first_difference()? {
-                let difference = format!("{}: {}", found.divergence.subject, found.group);
-                let log = recorded.name;
-                let version = rules.version();
-                return Err(ReplayError::NotTheSame { log, version, difference });
+                return Err(ReplayError::NotTheSame(format!(
+                    "`{}` is not the same under version {}: {}: {}",
+                    recorded.name,
+                    rules.version(),
+                    found.divergence.subject,
+                    found.group
+                )));
             }
         }
         let Some((main, others)) = infos.split_first() else {

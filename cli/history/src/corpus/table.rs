@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use turnfold_core::Outcome;
 
+use crate::ViewedEntry;
 use crate::error::ReplayError;
 use crate::text::{first_word, printable_json};
 use crate::viewer::seat_history::SeatHistory;
-use crate::viewer::viewed_entry::ViewedEntry;
 
 /// What a row of a table describes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::error::ReplayError;
 use crate::history::entry::{Attempt, LogEntry};
 use crate::history::record::{Detail, Record};
 use crate::history::require_rules;
-use crate::session::script::ScriptCommand;
+use crate::session::ScriptCommand;
 use crate::session::{Roller, Session};
 use crate::tfl::{Replay, ReplayLine};
 use crate::viewer::Viewer;

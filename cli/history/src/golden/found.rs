@@ -83,7 +83,7 @@ impl FoundFiles {
                 match fs::metadata(path) {
                     Ok(_) => all.files.push(path.clone()),
                     Err(cause) => {
-                        all.failed.push(ReplayError::Folder { path: path.clone(), cause: cause.to_string() });
+                        all.failed.push(ReplayError::Folder(path.clone(), cause.to_string()));
                     }
                 }
                 continue;
@@ -123,7 +123,7 @@ impl FoundFiles {
                         Some(cause) => cause.to_string(),
                         None => error.to_string(),
                     };
-                    self.failed.push(ReplayError::Folder { path, cause });
+                    self.failed.push(ReplayError::Folder(path, cause));
                     continue;
                 }
             };

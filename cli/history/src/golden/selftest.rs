@@ -26,7 +26,7 @@ impl History {
             let first = (index + 1).saturating_sub(stored.len());
             let Some((bytes, rolls)) = stored.front() else { return Ok(None) };
             let reloaded = self.rules.resume(bytes, *rolls);
-            let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable { seq: first, cause })?;
+            let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable(first, cause))?;
             fold(self, reloaded.as_mut(), self.entries.get(first..=index).unwrap_or_default())?;
             if reloaded.state_hash() != state.state_hash() {
                 return Ok(Some(entry.seq));
@@ -43,5 +43,5 @@ impl History {
 fn fold(history: &History, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
     state
         .fold(&LogEntry::all_logged(entries), &history.dice, &mut |_| {})
-        .map_err(|cause| history.broken_entry(cause))
+        .map_err(|cause| ReplayError::Entry(history.name.clone(), cause))
 }

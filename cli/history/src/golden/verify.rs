@@ -10,7 +10,7 @@ use turnfold_store::{
     StoreReader,
 };
 
-use crate::fault::catch;
+use crate::catch;
 use crate::golden::origins::AuditedOrigins;
 use crate::history::entry::LogEntry;
 use crate::history::{distrusted, recorded_rules};

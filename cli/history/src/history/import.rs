@@ -1,4 +1,4 @@
-//! New matches: checks of their titles, and matches read from replay files.
+//! Matches read from replay files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,12 +6,10 @@ use std::sync::Arc;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry};
 use turnfold_store::{NewEntry, PackedEntries};
 
-use crate::compare::divergence::Divergence;
-use crate::error::ReplayError;
-use crate::history::entry::{Attempt, LogEntry};
-use crate::history::snapshots::Passed;
+use crate::compare::Divergence;
 use crate::history::source::RUN;
-use crate::tfl::{Closing, Header, LogHasher, LongReplay, Replay, ReplayLine};
+use crate::tfl::{Closing, Header, LogHasher, LongReplay, Replay, ReplayLine, TflError};
+use crate::{Attempt, LogEntry, Passed, ReplayError};
 
 /// A match from a replay file: everything but its id and its times.
 pub struct Imported {
@@ -31,6 +29,10 @@ pub struct Imported {
     pub state: Box<dyn AnyState>,
     /// The snapshots that are due among the entries.
     pub passed: Passed,
+    /// Entries that are not folded yet.
+    run: Vec<LogEntry>,
+    log: LogHasher,
+    recorded_at_ms: i64,
 }
 
 impl Imported {
@@ -40,9 +42,9 @@ impl Imported {
     /// [`ReplayError`] if the file records something that the rules do not compute, or its setup or an entry cannot be
     /// folded.
     pub fn of(replay: &Replay, recorded_at_ms: i64) -> Result<Self, ReplayError> {
-        let mut reading = ImportReading::of(replay.start()?, &replay.header, recorded_at_ms);
-        let is_true = replay.lines.iter().all(|line| reading.take(line.clone()));
-        if is_true && let Some(imported) = reading.end(replay, replay.closing) {
+        let mut imported = Self::start(replay, recorded_at_ms)?;
+        let is_true = replay.lines.iter().all(|line| imported.take(line.clone()));
+        if is_true && imported.end(replay, replay.closing) {
             return Ok(imported);
         }
         // Blessing names what is wrong.
@@ -61,65 +63,46 @@ impl Imported {
         if replay.header.view.is_some() {
             return None;
         }
-        let mut reading = ImportReading::of(replay.start().ok()?, &replay.header, recorded_at_ms);
+        let mut imported = Self::start(replay, recorded_at_ms).ok()?;
         let mut is_true = true;
         let closing = long.pass_lines(&mut |line| {
-            is_true = reading.take(line);
+            is_true = imported.take(line);
             Ok(is_true)
         });
         let closing = closing.ok()?;
-        if !is_true {
-            return None;
-        }
-        reading.end(replay, closing)
+        if is_true && imported.end(replay, closing) { Some(imported) } else { None }
     }
-}
 
-struct ImportReading {
-    dice: DicePolicy,
-    state: Box<dyn AnyState>,
-    /// Entries that are not folded yet.
-    run: Vec<LogEntry>,
-    log: LogHasher,
-    recorded_at_ms: i64,
-    entries: PackedEntries,
-    passed: Passed,
-}
-
-impl ImportReading {
-    fn of(state: Box<dyn AnyState>, header: &Header, recorded_at_ms: i64) -> Self {
-        Self {
-            dice: header.dice,
-            state,
-            run: Vec::new(),
-            log: LogHasher::new(header),
-            recorded_at_ms,
+    fn start(replay: &Replay, recorded_at_ms: i64) -> Result<Self, TflError> {
+        let Header { rules, module, dice, title, .. } = &replay.header;
+        Ok(Self {
+            rules: Arc::clone(rules),
+            setup: replay.setup()?,
+            dice: *dice,
+            module: *module,
+            title: title.clone(),
             entries: PackedEntries::default(),
+            state: replay.start()?,
             passed: Passed::default(),
-        }
+            run: Vec::new(),
+            log: LogHasher::new(&replay.header),
+            recorded_at_ms,
+        })
     }
 
-    /// Returns the match at the end of a replay with this closing line. Returns `None` if the file records something
+    /// Folds what is left, at the end of a replay with this closing line. Returns `false` if the file records something
     /// that the rules do not compute.
-    fn end(mut self, replay: &Replay, closing: Option<Closing>) -> Option<Imported> {
+    fn end(&mut self, replay: &Replay, closing: Option<Closing>) -> bool {
         if !self.fold() {
-            return None;
+            return false;
         }
-        let Self { dice, state, log, entries, passed, .. } = self;
-        let Header { rules, module, title, .. } = &replay.header;
         let computed = Closing {
-            count: entries.count(),
-            state: state.state_hash(),
-            log: log.finish(),
+            count: self.entries.count(),
+            state: self.state.state_hash(),
+            log: self.log.finish(),
             header: replay.header.mark(),
         };
-        if closing.is_some_and(|closing| closing != computed) {
-            return None;
-        }
-        let setup = replay.setup().ok()?;
-        let rules = Arc::clone(rules);
-        let title = title.clone();
-        Some(Imported { rules, setup, dice, module: *module, title, entries, state, passed })
+        closing.is_none_or(|closing| closing == computed)
     }
 
     fn take(&mut self, line: ReplayLine) -> bool {
@@ -140,7 +123,7 @@ impl ImportReading {
     /// Folds the waiting entries. Returns `false` if the rules refuse one, or compute another outcome or hash than the
     /// file records.
     fn fold(&mut self) -> bool {
-        let Self { dice, state, run, log, recorded_at_ms, entries, passed } = self;
+        let Self { dice, state, run, log, recorded_at_ms, entries, passed, .. } = self;
         let mut recorded = run.iter();
         let mut is_true = true;
         let folded = state.fold(&LogEntry::all_logged(&*run), dice, &mut |step| {

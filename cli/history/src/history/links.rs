@@ -7,9 +7,8 @@ use turnfold_core::Digest;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, Seq, StoreReader};
 
-use crate::error::ReplayError;
 use crate::history::entry::is_hex_digit;
-use crate::history::revision::Revision;
+use crate::{ReplayError, Revision};
 
 const DIGITS_MIN: usize = 16;
 const DIGITS_MAX: usize = 64;

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use turnfold_core::{AnyState, CommandSource, Digest, Json, Logged, Outcome, Rejected, Seat, Step, Verdict};
 use turnfold_store::NewEntry;
 
-use crate::viewer::Viewer;
+use crate::Viewer;
 
 /// Which views a record has besides the outcome.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Setups with other seeds (SV-62).
 
-use toml::{Table, Value};
+use toml::Value;
 use turnfold_core::{AnyRules, SetupError};
 
 /// The widths of seeds to try, in bits: what TOML can write, what JSON reads exactly, and what smaller games may want.
@@ -20,12 +20,13 @@ pub fn with_seeds(
     let written = rules.write_setup(setup)?;
     let mut refused = None;
     for width in WIDTHS {
-        let mut table: Table =
-            written.parse().map_err(|error: toml::de::Error| SetupError::Bytes(error.to_string()))?;
-        if !replace(&mut table, &mut || draw() >> (64 - width)) {
+        let table = written.parse().map_err(|error: toml::de::Error| SetupError::Bytes(error.to_string()))?;
+        let mut drawn = Value::Table(table);
+        if !replace(&mut drawn, &mut || draw() >> (64 - width)) {
             return Ok(setup.to_vec());
         }
-        match rules.read_setup(&table.to_string()) {
+        let drawn = toml::to_string(&drawn).map_err(|error| SetupError::Bytes(error.to_string()))?;
+        match rules.read_setup(&drawn) {
             Ok(setup) => return Ok(setup),
             Err(error) => refused = Some(error),
         }
@@ -33,31 +34,23 @@ pub fn with_seeds(
     Err(refused.unwrap_or_else(|| SetupError::Bytes("no seed was tried".to_owned())))
 }
 
-fn replace(table: &mut Table, draw: &mut dyn FnMut() -> u64) -> bool {
+fn replace(value: &mut Value, draw: &mut dyn FnMut() -> u64) -> bool {
     let mut is_any = false;
-    for (key, value) in table.iter_mut() {
-        if key == "seed" && value.is_integer() {
-            *value = Value::Integer(draw().cast_signed());
-            is_any = true;
-        } else {
-            is_any |= replace_within(value, draw);
+    if let Value::Table(table) = value {
+        for (key, value) in table.iter_mut() {
+            if key == "seed" && value.is_integer() {
+                *value = Value::Integer(draw().cast_signed());
+                is_any = true;
+            } else {
+                is_any |= replace(value, draw);
+            }
+        }
+    } else if let Value::Array(values) = value {
+        for value in values {
+            is_any |= replace(value, draw);
         }
     }
     is_any
-}
-
-fn replace_within(value: &mut Value, draw: &mut dyn FnMut() -> u64) -> bool {
-    match value {
-        Value::Table(table) => replace(table, draw),
-        Value::Array(values) => {
-            let mut is_any = false;
-            for value in values {
-                is_any |= replace_within(value, draw);
-            }
-            is_any
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]
@@ -91,11 +84,11 @@ mod tests {
 
     #[test]
     fn sv_62_seeds_in_lists_count_and_words_do_not() {
-        let setup = |seeds: [u64; 2]| -> Table {
+        let setup = |seeds: [u64; 2]| {
             let [one, other] = seeds;
             let text =
                 format!("seed = \"word\"\n[[worlds]]\nseed = {one}\nmore = [[{{ seed = {other} }}]]\n");
-            text.parse().unwrap()
+            Value::Table(text.parse().unwrap())
         };
         let mut table = setup([1, 2]);
         assert!(replace(&mut table, &mut || 9));

@@ -1,18 +1,15 @@
 //! Histories whose entries are read in runs, so that long ones take little memory.
 
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-use turnfold_core::{AnyState, Digest, Registry, Step};
-use turnfold_store::{SNAPSHOT_INTERVAL, Store, StoreReader};
+use turnfold_core::{AnyRules, AnyState, Digest, Registry, Step};
+use turnfold_store::{BranchName, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, StoreReader};
 
-use super::entry::LogEntry;
-use super::revision::{Revision, SourceName};
-use super::snapshots::{build_with, due, resume};
-use super::{History, Sources};
-use crate::error::ReplayError;
-use crate::session::play::PlayPosition;
-use crate::tfl::LongReplay;
-use crate::viewer::Viewer;
+use crate::input::Limits;
+use crate::session::PlayPosition;
+use crate::tfl::{Closing, LogHasher, LongReplay};
+use crate::{History, LogEntry, ReplayError, Revision, SourceName, Sources, Viewer};
 
 pub(crate) const RUN: usize = 1024;
 
@@ -264,5 +261,123 @@ impl HistorySource {
             StoredEntries::File(long) => long.pass(add)?,
         }
         if run.is_empty() { Ok(()) } else { take(&run) }
+    }
+
+    /// Writes a revision as a replay file as the host sees it, with every outcome and hash, and returns its closing
+    /// line. The text is that of [`History::to_replay`](History::to_replay), but only a run of entries is in
+    /// memory. A history that is too long is refused before any entry is read.
+    ///
+    /// # Errors
+    /// [`ReplayError::TooLong`]; [`ReplayError`] if the store, the revision or an entry cannot be read or folded; the
+    /// error of `write`.
+    pub fn write_replay<E: From<ReplayError>>(
+        revision: &Revision,
+        sources: &dyn Sources,
+        write: &mut dyn FnMut(&str) -> Result<(), E>,
+    ) -> Result<Closing, E> {
+        let source = Self::open(&SourceName::Revision(revision.clone()), sources)?;
+        let count = source.head;
+        if count > Limits::REPLAY_ENTRIES_MAX as u64 {
+            return Err(ReplayError::TooLong(source.history.name).into());
+        }
+        let head = source.history.without_entries()?;
+        let mut log = LogHasher::new(&head.header);
+        write(&head.to_string())?;
+        let mut state = source.history.start()?;
+        let mut text = String::new();
+        for after in (0..count).step_by(RUN) {
+            text.clear();
+            let to = count.min(after + RUN as u64);
+            source.fold(Viewer::HOST, state.as_mut(), after, to, None, &mut |_, step| {
+                let entry = LogEntry::of(step);
+                log.add(&entry);
+                writeln!(text, "{entry}").expect("writing to a string cannot fail");
+            })?;
+            write(&text)?;
+        }
+        let header = head.header.mark();
+        let closing = Closing { count, state: state.state_hash(), log: log.finish(), header };
+        write(&format!("{closing}\n"))?;
+        Ok(closing)
+    }
+
+    /// Stores the snapshots that are due after entry `after` up to entry `head`; these entries were just appended.
+    ///
+    /// Snapshots spare readers folding the whole log. They are a cache, so a failure is only traced.
+    pub fn keep_snapshots(revision: &Revision, after: u64, head: u64, sources: &dyn Sources, store: &Store) {
+        let last = head - head % SNAPSHOT_INTERVAL;
+        if last <= after || !store.has_snapshots() {
+            return;
+        }
+        let revision = revision.at(last);
+        let kept = HistorySource::of_branch(&revision, store, sources.registry(), sources.build())
+            .and_then(|source| source.state(Some(store)));
+        if let Err(error) = kept {
+            tracing::debug!(%error, "snapshots could not be kept");
+        }
+    }
+}
+
+/// The snapshots due among entries that are folded before they are stored.
+#[derive(Default)]
+pub struct Passed(Vec<Snapshot>);
+
+impl Passed {
+    /// Notes the state after entry `seq`.
+    pub fn note(&mut self, seq: u64, state: &dyn AnyState) {
+        self.0.extend(due(seq, state));
+    }
+
+    /// Stores the snapshots for the main branch of a match that was just created with these entries and rules.
+    pub fn keep(&self, match_name: &MatchName, rules: &dyn AnyRules, sources: &dyn Sources, store: &Store) {
+        let Some(build) = sources.build() else { return };
+        let Some(build) = build_with(&build, rules) else { return };
+        for snapshot in &self.0 {
+            if let Err(error) = store.keep_snapshot(match_name, &BranchName::main(), snapshot, &build) {
+                tracing::debug!(%error, "a snapshot could not be kept");
+            }
+        }
+    }
+}
+
+fn due(seq: u64, state: &dyn AnyState) -> Option<Snapshot> {
+    if !seq.is_multiple_of(SNAPSHOT_INTERVAL) {
+        return None;
+    }
+    Some(Snapshot { seq, rolls: state.rolls(), state: state.state_bytes() })
+}
+
+/// Returns the build that snapshots of these rules belong to. It includes the module that folds them, because no other
+/// module may resume from its states (MD-9). Returns `None` for a referee, because its rules can change unnoticed
+/// (RF-14).
+fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
+    if rules.referee().is_some() {
+        return None;
+    }
+    let Some(module) = rules.module() else { return Some(*build) };
+    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build with module");
+    hasher.update(build.as_bytes()).update(module.as_bytes());
+    Some(hasher.finalize().into())
+}
+
+type Resumed = (u64, Box<dyn AnyState>);
+
+fn resume(
+    rules: &dyn AnyRules,
+    revision: &Revision,
+    store: &StoreReader,
+    to: u64,
+    build: Option<&Digest>,
+) -> Result<Option<Resumed>, ReplayError> {
+    let Some(build) = build else { return Ok(None) };
+    let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
+        return Ok(None);
+    };
+    match rules.resume(&snapshot.state, snapshot.rolls) {
+        Ok(state) => Ok(Some((snapshot.seq, state))),
+        Err(error) => {
+            tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
+            Ok(None)
+        }
     }
 }

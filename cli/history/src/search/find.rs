@@ -6,12 +6,12 @@ pub use glob::Pattern;
 use serde::Serialize;
 use turnfold_core::{Outcome, Seat};
 
+use crate::ViewedEntry;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};
 use crate::text::first_word;
 use crate::viewer::seat_history::SeatHistory;
-use crate::viewer::viewed_entry::ViewedEntry;
 
 /// The criteria of a search. An entry must meet all of them.
 #[derive(Clone, Debug, Default)]

@@ -15,6 +15,7 @@ use serde_json::Value;
 use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Outcome};
 
+use crate::ViewedEntry;
 use crate::compare::difference::Difference;
 use crate::compare::divergence::Divergence;
 use crate::error::ReplayError;
@@ -22,7 +23,6 @@ use crate::history::revision::SourceName;
 use crate::search::condition::{Condition, Survey};
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
-use crate::viewer::viewed_entry::ViewedEntry;
 
 use kept::KeptStates;
 

@@ -1,25 +1,16 @@
 //! Histories as a viewer may know them. A concealed entry does not appear and is not counted.
 
-mod separate;
-mod standing;
-
-pub use standing::MatchStanding;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use turnfold_core::{AnyRules, AnyState};
 use turnfold_store::{PackedEntries, StoreReader};
 
-use crate::compare::divergence::Divergence;
-use crate::error::ReplayError;
-use crate::history::entry::LogEntry;
-use crate::history::record::Record;
-use crate::history::revision::SourceName;
-use crate::history::source::{HistorySource, Tail};
-use crate::history::{History, Sources};
-use crate::viewer::Viewer;
-use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
+use crate::compare::Divergence;
+use crate::viewer::may_know_recorded;
+use crate::{
+    History, HistorySource, LogEntry, Record, ReplayError, SourceName, Sources, Tail, ViewedEntry, Viewer,
+};
 
 /// A history as one viewer knows it.
 ///
@@ -29,7 +20,7 @@ use crate::viewer::viewed_entry::{ViewedEntry, may_know_recorded};
 pub struct SeatHistory {
     viewer: Viewer,
     /// The entries up to the position, with the concealed ones.
-    source: HistorySource,
+    pub(super) source: HistorySource,
     /// What is known of them; `None` if nothing is concealed from the viewer.
     known: Option<KnownEntries>,
 }
@@ -431,7 +422,7 @@ impl SeatHistory {
             return Ok(format!("{:#}\n", self.viewer.view(self.start()?.as_ref())));
         }
         let written = self.source.history.rules.write_setup(&self.source.history.setup);
-        written.map_err(|cause| ReplayError::broken_setup(self.name(), cause))
+        written.map_err(|cause| ReplayError::Setup(self.name().clone(), cause))
     }
 
     /// Returns the underlying history. The caller has made sure that the viewer may know all of it.

@@ -126,8 +126,7 @@ impl BundledHistories {
             ReplayOrigin { rules: &rules, module: genesis.module, dice: genesis.dice, title: &genesis.title };
         let shown = path.display().to_string();
         let composed = Replay::compose(&shown, origin, &genesis.setup, None);
-        let mut replay =
-            composed.map_err(|cause| ReplayError::broken_setup(&SourceName::of_file(&path), cause))?;
+        let mut replay = composed.map_err(|cause| ReplayError::Setup(SourceName::of_file(&path), cause))?;
         let all = branch.size().saturating_sub(1);
         let mut lacks: Option<LeftOut> = None;
         for (seq, entry) in (1..=all).zip(self.entries_of(index)) {

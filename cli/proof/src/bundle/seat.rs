@@ -171,7 +171,7 @@ fn hidden_in(
         };
         viewer
             .fold(state.as_mut(), &LogEntry::all_logged(&log), &bundled.genesis.dice, observe)
-            .map_err(|cause| ReplayError::broken_entry(&name, cause))?;
+            .map_err(|cause| ReplayError::Entry(name, cause))?;
     }
     let concealed = hidden.clone();
     for (branch, Entry { seq, seat, idempotency_key, .. }) in all {

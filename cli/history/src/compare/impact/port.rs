@@ -90,7 +90,7 @@ impl<'a> PortedMatch<'a> {
         let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: text };
         if entry.outcome.as_ref().is_some_and(|recorded| *recorded != own.outcome) {
             let why = format!("this build itself computes another outcome of {subject}; check the log first");
-            return Err(ReplayError::unreadable(&self.log.name, ReplayError::Port(why)));
+            return Err(ReplayError::unreadable(&self.log.name, ReplayError::Unusable(why)));
         }
         let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());
         let expected = LogEntry { outcome: Some(own.outcome.clone()), hash: None, ..entry.clone() };

@@ -13,8 +13,8 @@ use turnfold_core::Registry;
 
 use super::mismatch::Mismatch;
 use super::replay::{AllDifferences, Checked};
+use crate::catch;
 use crate::error::ReplayError;
-use crate::fault::catch;
 use crate::golden::found::{FoundFiles, UnreadPath};
 use crate::input::{Limits, input_name, is_page};
 use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};

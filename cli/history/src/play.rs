@@ -7,16 +7,10 @@ use std::sync::Arc;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Seat};
 use turnfold_store::{IdempotencyKey, MatchName, Store};
 
-use crate::error::ReplayError;
-use crate::history::Sources;
-use crate::history::entry::LogEntry;
-use crate::history::record::{Detail, Record};
-use crate::history::revision::{Revision, SourceName};
-use crate::history::source::HistorySource;
-use crate::session::script::{ScriptCommand, ScriptCommands};
-use crate::session::{RejectedCommand, Roller, Session};
-use crate::viewer::Viewer;
-use crate::viewer::seat_history::SeatHistory;
+use crate::session::{RejectedCommand, Roller, ScriptCommand, ScriptCommands, Session};
+use crate::{
+    Detail, HistorySource, LogEntry, Record, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
+};
 
 /// Why nothing of a call is recorded, although the history is sound.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,7 +127,7 @@ impl PlayPosition {
     /// [`ReplayError::Entry`].
     pub fn follow(mut self, revision: &Revision, entries: &[LogEntry]) -> Result<Self, ReplayError> {
         let folded = self.state.fold(&LogEntry::all_logged(entries), &self.dice, &mut |_| {});
-        folded.map_err(|cause| ReplayError::broken_entry(&SourceName::Revision(revision.clone()), cause))?;
+        folded.map_err(|cause| ReplayError::Entry(SourceName::Revision(revision.clone()), cause))?;
         self.head = entries.last().map_or(self.head, |entry| entry.seq);
         Ok(self)
     }

@@ -1,18 +1,18 @@
-//! The standing of a match for a viewer: the number of its turn, and its result.
+//! The match that a viewer may know: a setup without secrets, and the entries as the viewer sees them.
 //!
-//! The rules have one result and one turn for all viewers, so this module does the concealing. A player gets the result
-//! and turn of the match that the player may know: folded from a setup without secrets and the entries as the player
-//! sees them.
+//! It is written as a replay file, and it is folded for the standing: the rules have one result and one turn for all
+//! viewers, so this module does the concealing.
 
 use std::fmt::{self, Display};
+use std::path::Path;
 
 use serde::Serialize;
-use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, MatchResult, Step};
+use serde_json::Value;
+use turnfold_core::{AnyState, DicePolicy, MatchResult, Step};
 
-use super::SeatHistory;
-use crate::error::ReplayError;
-use crate::history::source::HistorySource;
-use crate::viewer::Viewer;
+use crate::input::Limits;
+use crate::tfl::{Replay, ReplayLine};
+use crate::{History, HistorySource, LogEntry, ReplayError, SeatHistory, Viewer};
 
 /// The last state of the match that a viewer may know, with its standings before the first entry and after each.
 type OwnMatch = (Box<dyn AnyState>, Vec<MatchStanding>);
@@ -82,7 +82,7 @@ impl SeatHistory {
     pub fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
         let start = self.start()?;
         // A file for one seat conceals nothing from that seat.
-        if !self.is_of_seat() && self.viewer.standing(&*start).is_none() {
+        if !self.is_of_seat() && self.viewer().standing(&*start).is_none() {
             return match self.own_match()? {
                 Some((_, standings)) => Ok(standings),
                 None => Ok(Vec::new()),
@@ -94,7 +94,7 @@ impl SeatHistory {
     }
 
     pub(crate) fn standing_in(&self, end: &dyn AnyState) -> Result<MatchStanding, ReplayError> {
-        match self.viewer.standing(end) {
+        match self.viewer().standing(end) {
             Some(standing) => Ok(standing),
             None => self.standing(),
         }
@@ -106,7 +106,7 @@ impl SeatHistory {
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn known_state(&self) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
-        if self.is_of_seat() || self.viewer.standing(&*self.start()?).is_some() {
+        if self.is_of_seat() || self.viewer().standing(&*self.start()?).is_some() {
             return self.state().map(Some);
         }
         match self.own_match()? {
@@ -118,21 +118,67 @@ impl SeatHistory {
     /// Folds the match that the viewer may know, as `export --as` writes it; `None` if its rules refuse it.
     fn own_match(&self) -> Result<Option<OwnMatch>, ReplayError> {
         let mut entries = Vec::new();
-        let end = self.fold(&mut |seen| entries.push((seen.seq(), seen.seat(), seen.stand_in())))?;
+        let end = self.fold(&mut |seen| {
+            entries.push(LogEntry::new(seen.seq(), seen.seat(), seen.stand_in()));
+        })?;
         let HistorySource { history, .. } = &self.source;
-        let Ok(setup) = end.setup_seen(&history.setup, self.viewer.perspective()) else { return Ok(None) };
+        let Ok(setup) = end.setup_seen(&history.setup, self.viewer().perspective()) else { return Ok(None) };
         let Ok(mut own) = history.rules.start(&setup) else { return Ok(None) };
         let mut standings = vec![MatchStanding::of(&*own)];
-        let mut log = Vec::new();
-        for (seq, seat, command) in &entries {
-            log.push(Logged { seq: *seq, seat: *seat, command: CommandSource::Text(command) });
-        }
-        let folded = own.fold(&log, &DicePolicy::Recorded, &mut |step| {
+        let folded = own.fold(&LogEntry::all_logged(&entries), &DicePolicy::Recorded, &mut |step| {
             standings.push(MatchStanding::after(step));
         });
-        if folded.is_err() {
-            return Ok(None);
-        }
-        Ok(Some((own, standings)))
+        if folded.is_ok() { Ok(Some((own, standings))) } else { Ok(None) }
     }
+
+    /// Returns what the viewer may know as a replay. The host gets every outcome and hash. A player's replay has no
+    /// seed, hashes or closing line; it has the entries that the player may know of and a setup without secrets. The
+    /// rules derive from these what the player sees.
+    ///
+    /// # Errors
+    /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] if the rules show the
+    /// player something else without the concealed rest.
+    pub fn to_replay(&self) -> Result<Replay, ReplayError> {
+        let Self { source: HistorySource { history, .. }, .. } = self;
+        let viewer = self.viewer();
+        if viewer.sees_all() {
+            return self.source.until(self.source.head)?.to_replay();
+        }
+        let name = self.name();
+        if self.head() > Limits::REPLAY_ENTRIES_MAX as u64 {
+            return Err(ReplayError::TooLong(name.clone()));
+        }
+        let mut lines = Vec::new();
+        let state = self.fold(&mut |seen| {
+            // At an earlier entry, some that the viewer knows later are still concealed, and a file has no gaps.
+            let entry = LogEntry::new(lines.len() as u64 + 1, seen.seat(), seen.stand_in());
+            lines.push(ReplayLine::Entry(LogEntry { outcome: Some(seen.outcome()), ..entry }));
+        })?;
+        let not_separable = ReplayError::NotSeparable(format!(
+            "`{name}`: without what {viewer} may not know, `{}` shows {viewer} something else",
+            history.rules.name()
+        ));
+        // A referee cannot tell which parts of a setup a seat may know (RF-13).
+        let Ok(setup) = state.setup_seen(&history.setup, viewer.perspective()) else {
+            return Err(not_separable);
+        };
+        let view = Some(viewer.perspective());
+        let composed = Replay::compose(&name.to_string(), history.origin(), &setup, view);
+        let mut replay = composed.map_err(|cause| ReplayError::Setup(name.clone(), cause))?;
+        replay.lines = lines;
+        if shows_the_same(&replay, &viewer.view(state.as_ref())) { Ok(replay) } else { Err(not_separable) }
+    }
+}
+
+fn shows_the_same(replay: &Replay, view: &Value) -> bool {
+    let Ok(history) = History::of_replay(Path::new(&replay.file), replay) else { return false };
+    let Ok(seat_history) = SeatHistory::of(Viewer::HOST, history) else { return false };
+    let mut recorded = replay.entries();
+    let mut is_same = true;
+    let folded = seat_history.fold(&mut |seen| match recorded.next() {
+        Some(entry) => is_same &= entry.outcome.as_ref() == Some(&seen.outcome()),
+        None => is_same = false,
+    });
+    let Ok(state) = folded else { return false };
+    is_same && recorded.next().is_none() && seat_history.viewer().view(state.as_ref()) == *view
 }
