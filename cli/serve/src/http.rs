@@ -1,16 +1,22 @@
 //! Reads requests and writes responses in the same way for every resource (SV-5, SV-6).
 
+use std::io;
+use std::task::Poll;
+
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+use futures_util::stream;
 use http_body::Body as _;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
 use turnfold_history::text::json_line;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
@@ -142,27 +148,16 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
-    match tokio::time::timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await {
-        Ok(read) => read,
+    match timeout(BODY_TIME, Limited::new(request.into_body(), bytes_max).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(bytes_max)),
+        Ok(Err(_)) => Err(Problem::bad("the body broke off")),
         Err(_) => Err(Problem::new(ProblemCode::Timeout, "the body did not come in time")),
     }
 }
 
 fn too_large(bytes_max: usize) -> Problem {
     Problem::new(ProblemCode::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
-}
-
-async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {
-    let mut bytes = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return Err(Problem::bad("the body broke off")) };
-        let Ok(data) = frame.into_data() else { continue };
-        if bytes.len() + data.len() > bytes_max {
-            return Err(too_large(bytes_max));
-        }
-        bytes.extend_from_slice(&data);
-    }
-    Ok(bytes.freeze())
 }
 
 pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResult<T> {
@@ -222,6 +217,13 @@ pub(crate) fn text(status: StatusCode, text: String) -> Response {
 pub(crate) fn typed(status: StatusCode, media_type: &'static str, body: impl Into<Body>) -> Response {
     let media_type = HeaderValue::from_static(media_type);
     (status, [(header::CONTENT_TYPE, media_type)], body.into()).into_response()
+}
+
+pub(crate) fn body_of_parts(mut first: Option<Bytes>, mut others: mpsc::Receiver<io::Result<Bytes>>) -> Body {
+    Body::from_stream(stream::poll_fn(move |context| match first.take() {
+        Some(first) => Poll::Ready(Some(Ok(first))),
+        None => others.poll_recv(context),
+    }))
 }
 
 #[derive(Serialize)]

@@ -11,7 +11,6 @@
 //!
 //! [`serve()`] is the entry point. The description of the service for its clients is `openapi.json`.
 
-mod answers;
 mod app;
 mod append;
 mod auth;

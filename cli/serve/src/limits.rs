@@ -1,19 +1,23 @@
 //! Limits of sizes, times and concurrent work (SV-31).
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName};
+use bytes::Bytes;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use http_body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use turnfold_core::Digest;
 use turnfold_store::{Grant, GrantKind, MatchName};
 
-use crate::answers::Answers;
 use crate::app::lock;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::server::Settings;
@@ -238,6 +242,111 @@ impl Drop for StreamPlace {
     }
 }
 
+/// Responses with more bytes are counted. A connection may buffer as many bytes of any response.
+pub(crate) const LONG: u64 = 64 << 10;
+
+/// A long response is sent in parts, because a connection buffers a whole part before the client reads it.
+const PART: usize = 64 << 10;
+
+/// The most bytes of long responses at once, in total and of one token. A single response may have more.
+pub(crate) const ANSWERS_MAX: u64 = 64 << 20;
+const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
+
+/// The bytes of long responses in memory, in total and of each token (SV-31). A client that reads slowly keeps its
+/// response in memory until it has read it or its connection is closed.
+#[derive(Clone, Default)]
+pub(crate) struct Answers(Arc<Mutex<AnswerBytes>>);
+
+#[derive(Default)]
+struct AnswerBytes {
+    bytes: u64,
+    by_token: BTreeMap<Digest, u64>,
+    refused: u64,
+}
+
+impl AnswerBytes {
+    fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
+        // The first response always has room.
+        let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
+        if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
+            self.refused += 1;
+            let detail = "too many long answers with this token are still being read; read one first";
+            return Err(Problem::new(ProblemCode::SlowDown, detail));
+        }
+        if self.bytes > 0 && self.bytes + bytes > ANSWERS_MAX {
+            self.refused += 1;
+            return Err(Problem::overloaded("too many long answers are still being read"));
+        }
+        Ok(())
+    }
+}
+
+impl Answers {
+    pub(crate) fn held(&self) -> (u64, u64) {
+        let held = lock(&self.0);
+        (held.bytes, held.refused)
+    }
+
+    pub(crate) fn require_room(&self, token: Option<Digest>) -> ApiResult<()> {
+        lock(&self.0).require_room(token, LONG)
+    }
+
+    pub(crate) fn begin(&self, token: Option<Digest>, body: Bytes) -> ApiResult<CountedBody> {
+        let bytes = body.len() as u64;
+        let mut held = lock(&self.0);
+        held.require_room(token, bytes)?;
+        held.bytes += bytes;
+        if let Some(token) = token {
+            *held.by_token.entry(token).or_default() += bytes;
+        }
+        drop(held);
+        Ok(CountedBody { rest: body, token, bytes, answers: self.clone() })
+    }
+}
+
+/// The body of a long response. It is counted until it is dropped.
+pub(crate) struct CountedBody {
+    rest: Bytes,
+    token: Option<Digest>,
+    bytes: u64,
+    answers: Answers,
+}
+
+impl http_body::Body for CountedBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = self.rest.len().min(PART);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+impl Drop for CountedBody {
+    fn drop(&mut self) {
+        let mut held = lock(&self.answers.0);
+        held.bytes -= self.bytes;
+        if let Some(token) = self.token
+            && let Some(bytes) = held.by_token.get_mut(&token)
+        {
+            *bytes -= self.bytes;
+            if *bytes == 0 {
+                held.by_token.remove(&token);
+            }
+        }
+    }
+}
+
 /// How many folds run at once on machines with fewer processors, and how many of one reader. One place is always left
 /// for other readers and other matches.
 const FOLDS_MIN: usize = 3;
@@ -378,5 +487,21 @@ mod tests {
         assert_eq!(client_of(&["::ffff:10.0.0.4"]).as_deref(), Some("10.0.0.4"));
         assert_eq!(client_of(&["unknown"]), None);
         assert_eq!(client_of(&[]), None);
+    }
+
+    #[test]
+    fn a_token_and_all_have_room_for_so_much_and_one_answer_more() {
+        let answers = Answers::default();
+        let begin = |token, bytes: u64| answers.begin(token, vec![0; usize::try_from(bytes).unwrap()].into());
+        let one = Some(Digest::new([1; 32]));
+        let whole = begin(one, ANSWERS_OF_TOKEN_MAX + 1).ok().unwrap();
+        assert!(begin(one, 1).is_err_and(|problem| problem.code() == ProblemCode::SlowDown));
+        let other = Some(Digest::new([2; 32]));
+        let _rest = begin(other, ANSWERS_MAX - ANSWERS_OF_TOKEN_MAX - 1).ok().unwrap();
+        let third = Some(Digest::new([3; 32]));
+        assert!(begin(third, 1).is_err_and(|problem| problem.code() == ProblemCode::Overloaded));
+        assert_eq!(answers.held(), (ANSWERS_MAX, 2));
+        drop(whole);
+        assert!(begin(one, 1).is_ok());
     }
 }

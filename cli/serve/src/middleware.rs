@@ -9,14 +9,14 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
+use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use crate::answers::{CountedBody, LONG};
 use crate::app::{App, REQUEST_ID};
 use crate::auth::{Bearer, no_token};
 use crate::http::require_host;
-use crate::limits::{BODY_TIME, REQUEST_TIME};
+use crate::limits::{BODY_TIME, LONG, REQUEST_TIME};
 use crate::problem::{Problem, ProblemCode};
 
 pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
@@ -72,12 +72,15 @@ pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next:
         return next.run(request).await;
     };
     let response = next.run(request).await;
-    let Some(bytes) = response.body().size_hint().exact().filter(|bytes| *bytes > LONG) else {
+    if response.body().size_hint().exact().is_none_or(|bytes| bytes <= LONG) {
         return response;
-    };
+    }
+    let (parts, body) = response.into_parts();
+    // The length is known, so the body is in memory already.
+    let Ok(body) = body.collect().await else { return Problem::internal().into_response() };
     // SV-31: a long response is counted until its client has read it.
-    match app.limits.answers.begin(Some(token), bytes) {
-        Ok(place) => response.map(|body| Body::new(CountedBody::new(body, bytes, place))),
+    match app.limits.answers.begin(Some(token), body.to_bytes()) {
+        Ok(body) => Response::from_parts(parts, Body::new(body)),
         Err(problem) => problem.into_response(),
     }
 }

@@ -3,7 +3,6 @@
 use std::io;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::http::HeaderValue;
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
@@ -11,8 +10,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::prelude::*;
 use super::statuses::{Document, EventIdText, Followed};
-use crate::answers::ChannelBody;
 use crate::auth::no_token;
+use crate::http::body_of_parts;
 use crate::knowledge::{Delta, EventId, Resumed};
 use crate::limits::StreamPlace;
 use crate::open_branch::Following;
@@ -111,7 +110,7 @@ pub(crate) async fn follow(
     }
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(stream.run(Arc::clone(&app), sender));
-    let mut response = typed(StatusCode::OK, EVENTS, Body::new(ChannelBody::new(receiver)));
+    let mut response = typed(StatusCode::OK, EVENTS, body_of_parts(None, receiver));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use axum::body::Body;
 use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
@@ -12,8 +11,7 @@ use turnfold_store::{RescueError, Store};
 use super::position::attachment;
 use super::prelude::*;
 use super::statuses::{Document, Open};
-use crate::answers::ChannelBody;
-use crate::http::BYTES;
+use crate::http::{BYTES, body_of_parts};
 
 /// How long an answer of the database stays good, and how long to wait for one.
 const GOOD_TIME: Duration = Duration::from_secs(1);
@@ -197,6 +195,6 @@ pub(crate) async fn backup(
         let written = written.await.map(Result::err).ok().flatten();
         return Err(written.map_or_else(Problem::internal, Problem::from));
     };
-    let body = Body::new(ChannelBody::beginning_with(first, receiver));
+    let body = body_of_parts(Some(first), receiver);
     Ok(attachment(typed(StatusCode::OK, BYTES, body), "turnfold.backup"))
 }
