@@ -2,18 +2,16 @@
 
 use serde::Serialize;
 use turnfold_history::{Sources, recorded_rules};
+use turnfold_serve::TokenKind;
 use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 
 use crate::address::StoreAddress;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::output::{Line, added, counted, plain, removed, warning};
+use crate::output::{Format, Line, added, counted, plain, removed, warning};
+use crate::remote::client::{ServiceReply, ServiceRequest};
 use crate::{clock, files};
-
-mod service;
-#[cfg(unix)]
-mod system;
 
 /// Find what keeps a store or a service from working well
 ///
@@ -31,6 +29,10 @@ const CLOCK_TOLERANCE_MS: i64 = 60_000;
 
 /// How many of the last entries of each match are read to check their times.
 const TIMES_READ: u64 = 1_000;
+
+/// How far the clock of a service may differ from this machine's, in milliseconds. Answers give whole seconds and take
+/// time to arrive.
+const SERVICE_CLOCK_TOLERANCE_MS: u64 = 30_000;
 
 const NAMED: usize = 3;
 
@@ -86,7 +88,7 @@ impl DoctorFinding {
 
 pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let findings = if matches!(context.store, StoreAddress::Service(_)) {
-        service::findings(context)
+        service_findings(context)
     } else {
         store_findings(context)
     };
@@ -224,6 +226,136 @@ fn rules(context: &Context) -> Result<DoctorFinding, Failure> {
     let message = format!("missing for {}{more}", missing.join("; "));
     let next_step = "add the module with `turnfold game add`, or use the build that recorded these matches";
     Ok(DoctorFinding::mend("rules", message, next_step))
+}
+
+fn service_findings(context: &Context) -> Vec<DoctorFinding> {
+    let client = match context.service() {
+        Ok(Some(client)) => client,
+        Ok(None) => return Vec::new(),
+        Err(failure) => return vec![DoctorFinding::failed("token", &failure)],
+    };
+    let mut findings = Vec::new();
+    match client.get(&ServiceRequest::of("/readyz", Vec::new(), Format::Text)) {
+        Ok(reply) => {
+            findings.push(DoctorFinding::ok("service", "takes requests, and its store accepts writes"));
+            findings.extend(service_clock_finding(&reply));
+        }
+        Err(failure) => findings.push(DoctorFinding::failed("service", &failure)),
+    }
+    let kind = match client.kind() {
+        TokenKind::Admin => "the admin",
+        TokenKind::Host => "the host of a match",
+        TokenKind::Seat => "a seat",
+        TokenKind::Spectator => "a spectator",
+        TokenKind::Calendar => "a calendar",
+        TokenKind::Invitation => {
+            findings.push(DoctorFinding::note("token", "is of an invitation", "run `turnfold join`"));
+            return findings;
+        }
+    };
+    findings.push(match client.get(&ServiceRequest::of("/v1/matches", Vec::new(), Format::Json)) {
+        Ok(_) => DoctorFinding::ok("token", format!("is valid, and of {kind}")),
+        Err(failure) => DoctorFinding::failed("token", &failure),
+    });
+    findings
+}
+
+/// Compares the clocks, because deadlines and delays go by the clock of the service.
+fn service_clock_finding(reply: &ServiceReply) -> Option<DoctorFinding> {
+    let date = reply.header("date")?;
+    let service_ms = clock::since_1970(httpdate::parse_http_date(date).ok()?)?;
+    let own_ms = clock::now_ms().ok()?;
+    let own = clock::rfc_3339(own_ms)?;
+    if service_ms.abs_diff(own_ms) <= SERVICE_CLOCK_TOLERANCE_MS {
+        let message = format!("the service and this machine agree: {own}");
+        return Some(DoctorFinding::ok("clock", message));
+    }
+    let message = format!("{date} at the service, and {own} here");
+    let next_step = "set the clock that is wrong, and keep it by a time service";
+    Some(DoctorFinding::mend("clock", message, next_step))
+}
+
+/// Checks of free space and permissions on this machine.
+#[cfg(unix)]
+mod system {
+    use std::fs;
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{Access, access};
+    use turnfold_store::Store;
+
+    use super::DoctorFinding;
+    use crate::files;
+
+    const MIB: u64 = 1 << 20;
+
+    const SPACE_MIN: u64 = 256 * MIB;
+
+    /// Checks the free space. Compacting and upgrading write a second copy of the store.
+    pub(super) fn space(dir: &Path) -> DoctorFinding {
+        let (free, taken) = match (Store::free_bytes(dir), Store::bytes_on_disk(dir)) {
+            (Ok(free), Ok(taken)) => (free.unwrap_or(u64::MAX), taken),
+            (Err(error), _) | (_, Err(error)) => return DoctorFinding::failed("space", &error.into()),
+        };
+        let message = format!("{} MiB are free, and the store takes {} MiB", free / MIB, taken.div_ceil(MIB));
+        if free < SPACE_MIN {
+            return DoctorFinding::mend("space", message, "free some space before writes fail");
+        }
+        if free < taken {
+            let next_step = "`store compact` and `store upgrade` need room for a second copy";
+            return DoctorFinding::note("space", message, next_step);
+        }
+        DoctorFinding::ok("space", message)
+    }
+
+    pub(super) fn permissions(dir: &Path) -> DoctorFinding {
+        let shown = files::shown(dir);
+        let found = match paths_below(dir) {
+            Ok(found) => found,
+            Err(error) => {
+                let message = format!("cannot list `{shown}`: {error}");
+                return DoctorFinding::mend("permissions", message, "mend its permissions");
+            }
+        };
+        for path in &found {
+            if let Err(error) = access(path, Access::READ_OK | Access::WRITE_OK) {
+                let message = format!("cannot read and write `{}`: {error}", files::shown(path));
+                let next_step = "run as the user to whom the store belongs, or give it to this user";
+                return DoctorFinding::mend("permissions", message, next_step);
+            }
+        }
+        for path in &found {
+            if mode(path) & 0o022 != 0 {
+                let message = format!("others can change `{}`", files::shown(path));
+                return DoctorFinding::mend("permissions", message, format!("run `chmod -R go-w {shown}`"));
+            }
+        }
+        if mode(dir) & 0o055 != 0 {
+            let message = format!("others on this machine can read `{shown}`, seeds of dice included");
+            let next_step = format!("run `chmod -R go= {shown}` if they should not");
+            return DoctorFinding::note("permissions", message, next_step);
+        }
+        DoctorFinding::ok("permissions", format!("only this user can read and write `{shown}`"))
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).map_or(0, |found| found.mode())
+    }
+
+    fn paths_below(dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut found = vec![dir.to_path_buf()];
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                found.extend(paths_below(&entry.path())?);
+            } else {
+                found.push(entry.path());
+            }
+        }
+        Ok(found)
+    }
 }
 
 #[cfg(test)]
