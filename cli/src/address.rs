@@ -91,7 +91,6 @@ fn is_own(dir: &Path) -> bool {
     fs::metadata(dir).is_ok()
 }
 
-#[cfg(not(all(feature = "modules", feature = "postgres", feature = "stepper")))]
 pub(crate) fn left_out(feature: &str) -> String {
     format!("this build was made without its feature `{feature}`")
 }

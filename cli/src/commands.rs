@@ -43,7 +43,6 @@ pub(crate) mod matches;
 pub(crate) mod migrate;
 pub(crate) mod new;
 pub(crate) mod play;
-pub(crate) mod rename;
 pub(crate) mod replay;
 pub(crate) mod rules;
 pub(crate) mod serve;
@@ -84,7 +83,7 @@ verbs! {
         Log(log::Args) => log::run,
         Matches(matches::Args) => matches::run,
         Replay(replay::Args) => replay::run,
-        Rename(rename::Args) => rename::run,
+        Rename(delete::RenameArgs) => delete::rename,
         Migrate(migrate::Args) => migrate::run,
         Delete(delete::Args) => delete::run,
         Branch(branch::Args) => branch::run,

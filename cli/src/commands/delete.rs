@@ -1,12 +1,13 @@
-//! `turnfold delete`: deletes a match.
+//! `turnfold delete` and `turnfold rename`: delete a match, or give it another name.
 
 use std::fmt::Display;
 
 use serde::Serialize;
-use turnfold_history::Sources;
-use turnfold_store::{MatchName, StoreReader};
+use serde_json::json;
+use turnfold_history::{Revision, Sources};
+use turnfold_mail::{DeskOf, MatchAccord, desk_naming};
+use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
 
-use super::mail::{accord_going_along, desk_going_along};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{counted, plain, strong};
@@ -34,7 +35,14 @@ struct Whole {
     match_name: MatchName,
     branches: u64,
     entries: u64,
-    /// Its desk, if the match is played by mail (PM-1).
+    #[serde(flatten)]
+    along: MatchesAlong,
+}
+
+/// The matches that go along with a match, because neither it nor they are of use without the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct MatchesAlong {
+    /// Its desk, if the match is played by mail. A desk is found by the name of its match (PM-1).
     desk: Option<MatchName>,
     /// The match that holds its terms, if there are any (SV-45).
     #[serde(skip)]
@@ -52,8 +60,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
     let store = context.open_store()?;
     let whole = Whole::of(match_name, &store)?;
-    // In one commit, because neither a match by mail nor its desk is of use without the other.
-    let names: Vec<_> = [match_name].into_iter().chain(&whole.desk).chain(&whole.accord).cloned().collect();
+    let MatchesAlong { desk, accord } = &whole.along;
+    let names: Vec<_> = [match_name].into_iter().chain(desk).chain(accord).cloned().collect();
     store.delete_matches(&names)?;
     drop(store);
     let deleted = || [plain("deleted "), strong(match_name), plain(format_args!(" with {whole}"))].into();
@@ -83,15 +91,14 @@ pub(super) fn is_confirmed(
 
 impl Whole {
     fn of(match_name: &MatchName, store: &StoreReader) -> Result<Self, Failure> {
-        let desk = desk_going_along(store, match_name, "delete")?;
-        let accord = accord_going_along(store, match_name, "delete")?;
+        let along = MatchesAlong::of(match_name, store, "delete")?;
         let branches = store.branches(match_name)?;
         let own = branches.iter().map(|branch| {
             let forked_at = branch.parent.as_ref().map_or(0, |(_, at)| *at);
             branch.head.saturating_sub(forked_at)
         });
         let branches = branches.len() as u64;
-        Ok(Self { match_name: match_name.clone(), branches, entries: own.sum(), desk, accord })
+        Ok(Self { match_name: match_name.clone(), branches, entries: own.sum(), along })
     }
 }
 
@@ -99,7 +106,71 @@ impl Display for Whole {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let branches = counted(self.branches, "branch", "branches");
         write!(out, "{branches} and {}", counted(self.entries, "entry", "entries"))?;
-        self.desk.as_ref().map_or(Ok(()), |desk| write!(out, ", and its desk {desk}"))?;
-        if self.accord.is_some() { write!(out, ", and its terms") } else { Ok(()) }
+        if let Some(desk) = &self.along.desk {
+            write!(out, ", and its desk {desk}")?;
+        }
+        if self.along.accord.is_some() { write!(out, ", and its terms") } else { Ok(()) }
     }
+}
+
+impl MatchesAlong {
+    /// Refuses a desk and a match with terms: they go with their match. `verb` names the action in the error.
+    fn of(match_name: &MatchName, store: &StoreReader, verb: &str) -> Result<Self, Failure> {
+        let main = BranchName::main();
+        if let Some(game) = DeskOf::game_of(match_name)
+            && desk_naming(store, &game, &main)?.as_ref() == Some(match_name)
+        {
+            let failure = Failure::usage(format!("`{match_name}` is the desk of `{game}`"));
+            return Err(failure.hint(format!("{verb} the match; its desk goes with it")));
+        }
+        let desk = desk_naming(store, match_name, &main)?;
+        if let Some(game) = MatchAccord::game_of(match_name)
+            && accord_of(&game, store)?.as_ref() == Some(match_name)
+        {
+            let failure = Failure::usage(format!("`{match_name}` holds the terms of `{game}`"));
+            return Err(failure.hint(format!("{verb} the match; its terms go with it")));
+        }
+        Ok(Self { desk, accord: accord_of(match_name, store)? })
+    }
+}
+
+fn accord_of(name: &MatchName, store: &StoreReader) -> Result<Option<MatchName>, Failure> {
+    match store.genesis(name) {
+        Err(StoreError::NoSuchMatch { .. }) => Ok(None),
+        found => Ok(MatchAccord::find(store, name, &found?)?.map(|accord| accord.name)),
+    }
+}
+
+/// Give a match another name
+///
+/// Its branches and entries stay as they are. The desk of a match by mail gets the name that goes with it. A branch is
+/// renamed with `branch --rename`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: turnfold rename duel final")]
+pub(crate) struct RenameArgs {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    match_name: MatchName,
+
+    /// Its new name
+    #[arg(value_name = "NEW", value_parser = Revision::new_match_name)]
+    new: MatchName,
+}
+
+pub(crate) fn rename(args: &RenameArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+    let RenameArgs { match_name, new } = args;
+    let store = context.open_store()?;
+    let MatchesAlong { desk, accord } = MatchesAlong::of(match_name, &store, "rename")?;
+    let mut names = vec![(match_name.clone(), new.clone())];
+    if let Some(desk) = desk {
+        names.push((desk, DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?));
+    }
+    if let Some(accord) = accord {
+        names.push((accord, MatchAccord::name_of(new).map_err(|error| Failure::usage(error.0))?));
+    }
+    store.rename_matches(&names)?;
+    drop(store);
+    let renamed = json!({ "match": new.as_str(), "renamed_from": match_name.as_str() });
+    let line = || [plain(format_args!("renamed {match_name} to ")), strong(new)].into();
+    context.output.answer(&renamed, || vec![line()])
 }
