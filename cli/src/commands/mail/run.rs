@@ -12,17 +12,17 @@ use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, Rules, Seat};
 use turnfold_history::Sources;
 use turnfold_mail::{
-    DeskHistory, MailError, MailHost, MailMatch, PostFolder, SendReport, TableDice, hosted_matches,
-    notices_in_words, waits_for_host, write_day,
+    DeskHistory, MailError, MailHost, MailMatch, PostFolder, SendReport, TableDice, give_to_command,
+    hosted_matches, notices_in_words, waits_for_host, why_not_given, write_day,
 };
 use turnfold_store::{MatchName, Store, StoreReader};
 
-use super::post::{HostArgs, PostRoom, letter_lines};
 use super::take::take_waiting;
+use super::{HostArgs, PostRoom, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Line;
-use crate::{clock, random, render};
+use crate::{clock, random, render, signals};
 
 /// Let deadlines pass, execute a turn that is ready, and begin the next
 ///
@@ -163,25 +163,35 @@ fn run_match(
     context: &mut Context,
     is_again: bool,
 ) -> Result<bool, Failure> {
-    let registry = context.registry.clone();
-    let mut host = MailHost::of(store, name, &registry, &room.signers, recorded_at_ms(at))?;
+    let Context { workspace, output, .. } = context;
+    let registry = &workspace.registry;
+    let mut host = MailHost::of(store, name, registry, &room.signers, recorded_at_ms(at))?;
     if !args.roll.is_empty() && matches!(host.mail_match().genesis.dice, DicePolicy::Fair(_)) {
         return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
     }
-    let post = room.of(store, name, context)?;
-    host.is_letter_unsent = args.send.is_some() && post.has_unsent_turn()?;
+    let post = room.of(store, name, registry)?;
+    host.is_letter_unsent = args.send.is_some() && !post.room().unsent_turn()?.is_empty();
     let mut roll = random::roll;
     let mut table = TableDice::new(args.roll.clone(), &mut roll);
     let report = host.run(at, &mut table)?;
     let unused = table.unused();
-    let mut letters = post.write_missing()?;
+    // PM-34: every letter that the desk requires and the outbox lacks.
+    let mut letters = post.room().write_missing_answers()?;
+    letters.extend(post.room().write_reports()?);
+    let mut letters = post.shown(&letters);
     let mut sending = SendReport::default();
     if let Some(command) = &args.send {
-        sending = post.send(command, &mut host, at)?;
+        sending = post.room().send(&mut host, at, &mut |letter| {
+            let status = give_to_command(command, letter)?;
+            signals::wait_with(status);
+            Ok(why_not_given(command, status))
+        })?;
     }
-    let SendReport { sent, not_sent, written, effects } = sending;
-    letters.extend(written);
-    let effects = [report.effects, effects].concat();
+    letters.extend(post.shown(&sending.written));
+    let sent = post.shown(&sending.sent);
+    let unsent: Vec<_> = sending.not_sent.iter().map(|(letter, _)| letter).collect();
+    let unsent = post.shown(&unsent);
+    let effects = [report.effects, sending.effects].concat();
     if unused > 0 {
         tracing::warn!(unused, "values of `--roll` were not needed");
     }
@@ -196,11 +206,11 @@ fn run_match(
         "played": played,
         "letters": letters,
         "sent": sent,
-        "not_sent": not_sent.iter().map(|(letter, _)| letter).collect::<Vec<_>>(),
+        "not_sent": unsent,
     });
     let desk = host.desk().state();
     if !is_again || !effects.is_empty() || !letters.is_empty() || !sent.is_empty() {
-        context.output.show(&done, || {
+        output.show(&done, || {
             let of_match = if args.match_name.is_some() { String::new() } else { format!("{name}: ") };
             let mut lines: Vec<Line> = Vec::new();
             for effect in &effects {
@@ -215,10 +225,12 @@ fn run_match(
             lines.extend(sent.iter().map(|letter| Line::from(format!("sent {letter}"))));
             lines
         })?;
-        context.output.flush()?;
+        output.flush()?;
     }
-    let Some((letter, why)) = not_sent.first() else { return Ok(Desk::over(desk)) };
-    let others = match not_sent.len() - 1 {
+    let (Some(letter), Some((_, why))) = (unsent.first(), sending.not_sent.first()) else {
+        return Ok(Desk::over(desk));
+    };
+    let others = match unsent.len() - 1 {
         0 => String::new(),
         others => format!(" (and {others} more)"),
     };

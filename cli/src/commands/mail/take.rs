@@ -1,6 +1,7 @@
 //! `turnfold mail take`: records the papers of mails at the desk (PM-26).
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -13,11 +14,12 @@ use turnfold_mail::{
 };
 use turnfold_store::MatchName;
 
-use super::post::{HostArgs, letter_lines};
+use super::{HostArgs, letter_lines};
 use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{input_name, is_standard, read_input_or_stdin};
+use crate::output::Output;
 
 /// Record the papers of mails at the desk, and answer them
 ///
@@ -70,6 +72,8 @@ struct PrintedMail {
     path: PathBuf,
     /// The match; `None` if the mail is for no match of the store.
     match_name: Option<MatchName>,
+    /// Whether text names the match.
+    shows_match: bool,
     taken: TakenMail,
 }
 
@@ -165,19 +169,21 @@ fn take(
     context: &mut Context,
 ) -> Result<(ExitStatus, bool), Failure> {
     let MailsToTake { only, maildir, mails, admit, now_ms, is_late_left } = from;
-    let room = host.post_room(context)?;
-    let store = context.open_store()?;
-    let registry = context.registry.clone();
+    let Context { workspace, output, .. } = context;
+    let room = host.post_room(workspace)?;
+    let store = workspace.open_store()?;
+    let registry = &workspace.registry;
     if let Some(name) = only {
         // Reports an error of this match, which the post office would only warn about.
-        MailHost::of(&store, name, &registry, &room.signers, 0)?;
+        MailHost::of(&store, name, registry, &room.signers, 0)?;
     }
-    let mut office = PostOffice::open(&store, &registry, &room.signers, &room.folder, now_ms)?;
+    let mut office = PostOffice::open(&store, registry, &room.signers, &room.folder, now_ms)?;
     for (name, error) in office.troubles.drain(..) {
         tracing::warn!("mails for `{name}` stay as they are: {error}");
     }
     let mut taken = Vec::new();
     let mut is_left = false;
+    let shows_match = only.is_none();
     for (path, mail) in mails {
         let mut places = office.matches_of(&mail);
         if let Some(only) = only {
@@ -207,14 +213,14 @@ fn take(
         }
         if places.is_empty() && mail.papers().is_empty() {
             let no_match = TakenMail::for_no_match(mail);
-            taken.push(PrintedMail { path, match_name: None, taken: no_match });
+            taken.push(PrintedMail { path, match_name: None, shows_match, taken: no_match });
             continue;
         }
         for place in places {
             let Some(hosted) = office.matches.get_mut(place) else { continue };
             let of_match = take_mail(&mut hosted.host, &hosted.addresses, &mail, admit)?;
             let match_name = Some(hosted.name.clone());
-            taken.push(PrintedMail { path: path.clone(), match_name, taken: of_match });
+            taken.push(PrintedMail { path: path.clone(), match_name, shows_match, taken: of_match });
         }
     }
     let mut letters = Vec::new();
@@ -228,7 +234,7 @@ fn take(
             }
         }
         if !mails.is_empty() {
-            letters.extend(room.of(&store, &name, context)?.write(&mails)?);
+            letters.extend(room.of(&store, &name, registry)?.write(&mails)?);
         }
     }
     drop(store);
@@ -243,14 +249,14 @@ fn take(
             maildir.mark_taken(&mail.path)?;
         }
         if printed.insert(mail.path.clone()) || is_done {
-            mail.print(only.is_none(), context)?;
+            mail.print(output)?;
         }
     }
-    context.output.note(letter_lines(&letters))?;
-    Ok((exit_status(&taken, context)?, is_left))
+    output.note(letter_lines(&letters))?;
+    Ok((exit_status(&taken, output)?, is_left))
 }
 
-fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatus, Failure> {
+fn exit_status(taken: &[PrintedMail], output: &mut Output) -> Result<ExitStatus, Failure> {
     let mut is_all = true;
     let mut forked = None;
     for PrintedMail { taken, .. } in taken {
@@ -266,7 +272,7 @@ fn exit_status(taken: &[PrintedMail], context: &mut Context) -> Result<ExitStatu
         }
     }
     if let Some(TakenPaper { paper: Some(paper), .. }) = forked {
-        context.output.flush()?;
+        output.flush()?;
         let message = format!("fork: {} has seen another history", paper.head().seat);
         return Err(Failure::negative(message).hint("keep that mail: it proves what the player was shown"));
     }
@@ -287,51 +293,47 @@ impl PrintedMail {
         }
     }
 
-    fn match_name(&self) -> Option<&str> {
-        self.match_name.as_ref().map(MatchName::as_str)
-    }
-
-    fn print(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
+    fn print(&self, output: &mut Output) -> io::Result<()> {
         if let Some(reply) = &self.taken.reply {
-            self.print_reply(reply, with_match, context)?;
+            self.print_reply(reply, output)?;
         } else if let Some(noticed) = &self.taken.noticed {
+            let message = noticed.in_words();
             let printed = json!({
-                "file": input_name(&self.path),
-                "match": self.match_name(),
-                "seat": noticed.seat,
-                "kind": "notice",
-                "outcome": "noted",
-                "message": noticed.in_words(),
+                "file": input_name(&self.path), "match": self.match_name, "seat": noticed.seat, "kind": "notice",
+                "outcome": "noted", "message": message,
             });
-            let line = format!("{}noted: {}", self.place(None, with_match), noticed.in_words());
-            context.output.show(&printed, || vec![line.into()])?;
+            output.show(&printed, || vec![format!("{}noted: {message}", self.place(None)).into()])?;
         } else if self.taken.papers.is_empty() {
-            self.print_without_paper(with_match, context)?;
+            let no_answer = self.no_answer();
+            let printed = json!({
+                "file": input_name(&self.path), "match": self.match_name, "line": null, "seat": null, "kind": null,
+                "number": null, "digest": null, "outcome": "no_paper", "reason": null, "message": no_answer,
+                "seq": null, "is_new": false,
+            });
+            output.show(&printed, || {
+                let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
+                vec![format!("{}no paper in it{why}", self.place(None)).into()]
+            })?;
         }
         for paper in &self.taken.papers {
-            self.print_paper(paper, with_match, context)?;
+            self.print_paper(paper, output)?;
         }
         Ok(())
     }
 
-    fn place(&self, line: Option<usize>, with_match: bool) -> String {
+    fn place(&self, line: Option<usize>) -> String {
         let mut place = format!("{}:", input_name(&self.path));
         if let Some(line) = line {
             place = format!("{place}{line}:");
         }
-        match self.match_name() {
-            Some(name) if with_match => format!("{place} {name} "),
+        match &self.match_name {
+            Some(name) if self.shows_match => format!("{place} {name} "),
             _ => place + " ",
         }
     }
 
     /// Prints the questions of a mail with a reply code, and why something was not taken. It never prints the code.
-    fn print_reply(
-        &self,
-        reply: &TakenReply,
-        with_match: bool,
-        context: &mut Context,
-    ) -> Result<(), Failure> {
+    fn print_reply(&self, reply: &TakenReply, output: &mut Output) -> io::Result<()> {
         let TakenReply { line, seat, questions, faults, .. } = reply;
         if seat.is_some() && questions.is_empty() && faults.is_empty() {
             return Ok(());
@@ -342,67 +344,34 @@ impl PrintedMail {
             (Some(_), true) => "answered",
         };
         let printed = json!({
-            "file": input_name(&self.path),
-            "match": self.match_name(),
-            "line": line,
-            "seat": seat,
-            "kind": "reply",
-            "outcome": outcome,
-            "message": faults.first(),
+            "file": input_name(&self.path), "match": self.match_name, "line": line, "seat": seat, "kind": "reply",
+            "outcome": outcome, "message": faults.first(),
         });
-        context.output.show(&printed, || {
+        output.show(&printed, || {
             let seat = seat.map(|seat| format!("{seat} ")).unwrap_or_default();
             let why = if faults.is_empty() { String::new() } else { format!(": {}", faults.join(" ")) };
-            vec![format!("{}{seat}reply: {outcome}{why}", self.place(Some(*line), with_match)).into()]
-        })?;
-        Ok(())
+            vec![format!("{}{seat}reply: {outcome}{why}", self.place(Some(*line))).into()]
+        })
     }
 
-    fn print_without_paper(&self, with_match: bool, context: &mut Context) -> Result<(), Failure> {
-        let no_answer = self.no_answer();
-        let printed = json!({
-            "file": input_name(&self.path), "match": self.match_name(), "line": null, "seat": null, "kind": null,
-            "number": null, "digest": null, "outcome": "no_paper", "reason": null, "message": no_answer,
-            "seq": null, "is_new": false,
-        });
-        context.output.show(&printed, || {
-            let why = no_answer.map(|why| format!("; {why}")).unwrap_or_default();
-            vec![format!("{}no paper in it{why}", self.place(None, with_match)).into()]
-        })?;
-        Ok(())
-    }
-
-    fn print_paper(
-        &self,
-        taken: &TakenPaper,
-        with_match: bool,
-        context: &mut Context,
-    ) -> Result<(), Failure> {
+    fn print_paper(&self, taken: &TakenPaper, output: &mut Output) -> io::Result<()> {
         let TakenPaper { line, paper, outcome, seq, is_new, .. } = taken;
         let head = paper.as_ref().map(Paper::head);
         let kind = paper.as_ref().map(|paper| paper.content().kind());
         let printed = json!({
-            "file": input_name(&self.path),
-            "match": self.match_name(),
-            "line": line,
-            "seat": head.map(|head| head.seat),
-            "kind": kind,
-            "number": head.map(|head| head.number),
+            "file": input_name(&self.path), "match": self.match_name, "line": line,
+            "seat": head.map(|head| head.seat), "kind": kind, "number": head.map(|head| head.number),
             "digest": paper.as_ref().map(|paper| paper.digest().to_string()),
-            "outcome": outcome.name(),
-            "reason": outcome.code(),
-            "message": outcome.message(),
-            "seq": seq,
-            "is_new": is_new,
+            "outcome": outcome.name(), "reason": outcome.code(), "message": outcome.message(),
+            "seq": seq, "is_new": is_new,
         });
-        context.output.show(&printed, || {
-            let mut line = self.place(Some(*line), with_match);
+        output.show(&printed, || {
+            let mut line = self.place(Some(*line));
             if let (Some(head), Some(kind)) = (head, kind) {
                 line = format!("{line}{} {kind} {}: ", head.seat, head.number);
             }
             let again = if seq.is_some() && !is_new { ", as before" } else { "" };
             vec![format!("{line}{outcome}{again}").into()]
-        })?;
-        Ok(())
+        })
     }
 }

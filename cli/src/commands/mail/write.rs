@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
+use serde_json::json;
 use turnfold_core::Malformed;
 use turnfold_core::paper::{Nonce, OrdersAhead, PaperContent, PaperLine, Press};
-use turnfold_mail::{PaperRequest, PaperWords, WrittenPaper, press_line, write_paper};
+use turnfold_mail::{PaperRequest, PaperWords, press_line, write_paper};
 use turnfold_proof::signing::KeyFile;
 
 use crate::context::Context;
@@ -146,7 +147,24 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     files::write_private(path, args.output.is_forced(), |file| {
         file.write_all(mail.as_bytes()).map_err(|error| files::unwritable(path, &error))
     })?;
-    report(path, &written, context)
+    let paper = written.paper.signed.paper();
+    let head = paper.head();
+    let kind = paper.content().kind();
+    let file = path.display().to_string();
+    let wrote = json!({
+        "file": file, "match": written.game, "seat": head.seat, "kind": kind, "number": head.number,
+        "turn": head.turn, "digest": paper.digest().to_string(), "host": written.host.to_string(),
+        "is_first": written.is_first, "without_effect": written.without_effect,
+    });
+    context.output.answer(&wrote, || {
+        let of = format!("{} of {} for {}, turn {}", head.number, head.seat, written.game, head.turn);
+        let mut lines = vec![Line::from(format!("wrote `{file}`: {kind} {of}"))];
+        if written.is_first {
+            lines.push(format!("the host signs with {}", written.host).into());
+            lines.push("compare that with the key that the host publishes elsewhere".into());
+        }
+        lines
+    })
 }
 
 impl Args {
@@ -236,36 +254,4 @@ fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
 
 fn nonce() -> Result<Nonce, Failure> {
     random::match_id().map(Nonce::new)
-}
-
-fn report(path: &Path, written: &WrittenPaper, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let paper = written.paper.signed.paper();
-    let head = paper.head();
-    let kind = paper.content().kind();
-    let file = path.display().to_string();
-    let wrote = serde_json::json!({
-        "file": file,
-        "match": written.game,
-        "seat": head.seat,
-        "kind": kind,
-        "number": head.number,
-        "turn": head.turn,
-        "digest": paper.digest().to_string(),
-        "host": written.host.to_string(),
-        "is_first": written.is_first,
-        "without_effect": written.without_effect,
-    });
-    context.output.answer(&wrote, || {
-        let game = &written.game;
-        let number = head.number;
-        let seat = head.seat;
-        let turn = head.turn;
-        let mut lines =
-            vec![Line::from(format!("wrote `{file}`: {kind} {number} of {seat} for {game}, turn {turn}"))];
-        if written.is_first {
-            lines.push(format!("the host signs with {}", written.host).into());
-            lines.push("compare that with the key that the host publishes elsewhere".into());
-        }
-        lines
-    })
 }
