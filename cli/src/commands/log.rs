@@ -9,7 +9,8 @@ use serde_json::json;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::text::time;
 use turnfold_history::{
-    CommandForm, RangeName, Record, Revision, SeatHistory, SourceName, Sources, Tail, ViewedEntry, Viewer, rules_of,
+    CommandForm, RangeName, Record, Revision, SeatHistory, SourceName, Sources, Tail, ViewedEntry, Viewer,
+    rules_of,
 };
 use turnfold_show::render;
 use turnfold_store::{Entries, Entry, IdempotencyKey, StoreError, StoreReader};
