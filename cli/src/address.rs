@@ -1,16 +1,15 @@
 //! The address of a store: a directory, a database, or a service.
 
-use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::net::IpAddr;
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{env, fmt, fs};
 
 #[cfg(feature = "postgres")]
 pub(crate) use turnfold_store::FleetAddress;
-
-use crate::remote::origin::SafeOrigin;
+use ureq::http::Uri;
 
 /// Without databases, there is no value of this type.
 #[cfg(not(feature = "postgres"))]
@@ -24,12 +23,6 @@ pub(crate) enum StoreAddress {
     #[cfg(feature = "postgres")]
     Fleet(Box<FleetAddress>),
     Service(SafeOrigin),
-}
-
-pub(crate) struct Nearest {
-    pub(crate) found: Option<StoreAddress>,
-    /// The store in a directory above that belongs to another user, so it is not used.
-    pub(crate) passed_over: Option<PathBuf>,
 }
 
 impl StoreAddress {
@@ -54,23 +47,19 @@ impl StoreAddress {
     }
 
     /// Finds the store in the current directory or in the nearest one above it, as git does. A store above that belongs
-    /// to another user is not used.
-    pub(crate) fn nearest() -> Nearest {
+    /// to another user is not used; it is returned as the error.
+    pub(crate) fn nearest() -> Result<Self, Option<PathBuf>> {
         let here = PathBuf::from(DEFAULT_DIR);
         if here.exists() {
-            return Nearest { found: Some(Self::Dir(here)), passed_over: None };
+            return Ok(Self::Dir(here));
         }
         for above in env::current_dir().unwrap_or_default().ancestors().skip(1) {
             let dir = above.join(DEFAULT_DIR);
-            if !dir.is_dir() {
-                continue;
+            if dir.is_dir() {
+                return if is_own(&dir) { Ok(Self::Dir(dir)) } else { Err(Some(dir)) };
             }
-            if is_own(&dir) {
-                return Nearest { found: Some(Self::Dir(dir)), passed_over: None };
-            }
-            return Nearest { found: None, passed_over: Some(dir) };
         }
-        Nearest { found: None, passed_over: None }
+        Err(None)
     }
 
     pub(crate) fn shown(&self) -> String {
@@ -104,6 +93,51 @@ fn is_url(text: &str) -> bool {
     !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// An origin with TLS or on this machine, because a token must not be sent in the clear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SafeOrigin(String);
+
+impl SafeOrigin {
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let origin = read_origin(text.strip_suffix('/').unwrap_or(text))?;
+        let expected = "expected a host and, if need be, `:` and a port";
+        let uri: Uri = origin.parse().map_err(|_| expected)?;
+        let host = uri.host().unwrap_or_default();
+        let rest = uri.authority().and_then(|authority| authority.as_str().strip_prefix(host)).unwrap_or(":");
+        let port = rest.strip_prefix(':').and_then(|port| port.parse::<u16>().ok());
+        if !rest.is_empty() && port.is_none() {
+            return Err(expected.into());
+        }
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse();
+        let is_here = host == "localhost" || address.is_ok_and(|address: IpAddr| address.is_loopback());
+        let origin = Self(origin);
+        if origin.has_tls() || is_here {
+            return Ok(origin);
+        }
+        Err("a token is sent by `https` only, and by `http` within this machine".into())
+    }
+
+    pub(crate) fn has_tls(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+}
+
+impl fmt::Display for SafeOrigin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+pub(crate) fn read_origin(text: &str) -> Result<String, String> {
+    if let Some(host) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))
+        && !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+    {
+        return Ok(text.into());
+    }
+    Err("expected an origin such as `https://play.example`, with nothing behind the host and its port".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,5 +161,36 @@ mod tests {
         assert!(matches!(database, Ok(StoreAddress::Fleet(_))));
         #[cfg(not(feature = "postgres"))]
         assert!(database.is_err_and(|message| message.contains("`postgres`")));
+    }
+
+    #[test]
+    fn tokens_are_sent_with_tls_or_within_this_machine() {
+        for text in [
+            "https://play.example",
+            "https://play.example:8443/",
+            "http://127.0.0.1:8017",
+            "http://127.1.2.3",
+            "http://[::1]:8017",
+            "http://localhost:8017/",
+        ] {
+            assert!(SafeOrigin::read(text).is_ok(), "{text}");
+        }
+        for text in [
+            "http://play.example",
+            "http://127.0.0.1.example",
+            "http://127.0.0.1@play.example",
+            "http://localhost.example",
+            "http://192.168.0.1:8017",
+            "http://[::2]",
+            "https://play.example/path",
+            "https://play.example/#i=x",
+            "https://play.example?x",
+            "https://user:word@play.example",
+            "https://play.example:port",
+            "https://",
+            "ftp://play.example",
+        ] {
+            assert!(SafeOrigin::read(text).is_err(), "{text}");
+        }
     }
 }

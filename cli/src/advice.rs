@@ -7,15 +7,17 @@ use std::path::Path;
 use turnfold_core::Malformed;
 use turnfold_core::registry::NoRules;
 use turnfold_history::input::{InputError, is_page};
+use turnfold_history::search::name_like;
 use turnfold_history::session::{NotPlayed, OtherSeat};
 use turnfold_history::tfl::{PageError, TflError};
-use turnfold_history::{ReplayError, SourceName, Viewer};
+use turnfold_history::{ReplayError, SourceName, Sources, Viewer};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::is_bundle;
 use turnfold_show::ShowError;
 use turnfold_store::{MatchName, RescueError, StoreError, open_regular};
 
+use crate::context::Workspace;
 use crate::failure::{Failure, FailureKind};
 use crate::program;
 
@@ -40,7 +42,7 @@ pub(crate) fn about_bundle(name: &str) -> String {
 
 /// Returns what a file or folder is that was named in place of a match, and the next step. `None` if it is nothing that
 /// turnfold knows.
-pub(crate) fn about_file(name: &str) -> Option<(String, String)> {
+fn about_file(name: &str) -> Option<(String, String)> {
     let path = Path::new(name);
     if path.join("journal").is_dir() {
         let hint = format!("`turnfold --store {name} matches` lists what is in it");
@@ -65,6 +67,35 @@ pub(crate) fn about_file(name: &str) -> Option<(String, String)> {
         return Some((format!("`{name}` is the backup of a store"), hint));
     }
     None
+}
+
+/// The most matches to compare with, because an error should not be delayed by a guess.
+const NAMES_MAX: usize = 1000;
+
+/// Adds what was probably meant by the name of a match that does not exist.
+pub(crate) fn about_match(failure: Failure, workspace: &Workspace) -> Failure {
+    if failure.is_store_missing
+        && let Some((what, hint)) = workspace.named.iter().find_map(|name| about_file(name))
+    {
+        return Failure::usage(format!("{what}, not a match, and there is no store here")).hint(hint);
+    }
+    let Some(name) = failure.missing_match.clone() else { return failure };
+    let name = name.as_str();
+    if let Some((what, hint)) = about_file(name) {
+        return failure.hint(format!("{what}: {hint}"));
+    }
+    if let Some((_, "bundle" | "tfb")) = name.rsplit_once('.') {
+        return failure.hint(about_bundle(name));
+    }
+    let Ok(store) = workspace.read_store() else { return failure };
+    let Ok(matches) = store.matches_after(None) else { return failure };
+    let mut names = Vec::new();
+    for found in matches.take(NAMES_MAX) {
+        let Ok(found) = found else { break };
+        names.push(found.name);
+    }
+    let Some(like) = name_like(names.iter().map(MatchName::as_str), name) else { return failure };
+    failure.hint(format!("did you mean `{like}`? `turnfold matches` lists those there are"))
 }
 
 /// How many bytes of a file show its kind.

@@ -1,11 +1,8 @@
 //! Reads the clock; no other place does. Times are informational and never reach the fold.
 
-use std::fmt;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::FormatTime;
 use turnfold_core::paper::DeskTime;
 
 use crate::failure::Failure;
@@ -28,34 +25,17 @@ pub(crate) fn now_ms() -> Result<i64, Failure> {
     })
 }
 
-/// The time of a log line, such as `2026-12-01T18:00:00.250Z`.
-pub(crate) struct LogTime;
-
-impl FormatTime for LogTime {
-    fn format_time(&self, out: &mut Writer<'_>) -> fmt::Result {
-        out.write_str(&now_ms().ok().and_then(rfc_3339).unwrap_or_default())
-    }
-}
-
-/// Returns a time in the form of log lines; `None` for one before 1970 or after 9999.
+/// Returns a time in the form of log lines, such as `2026-12-01T18:00:00.250Z`; `None` for one before 1970 or after 9999.
 pub(crate) fn rfc_3339(time_ms: i64) -> Option<String> {
     let time_ms = u64::try_from(time_ms).ok()?;
     let seconds = DeskTime::of_unix_seconds(time_ms / 1000)?.to_string();
     Some(format!("{}.{:03}Z", seconds.trim_end_matches('Z'), time_ms % 1000))
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch(Instant);
-
-impl Stopwatch {
-    #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
-    pub(crate) fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    pub(crate) fn elapsed(self) -> Duration {
-        self.0.elapsed()
-    }
+/// Starts a measurement of time, which ends with `elapsed`.
+#[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
+pub(crate) fn stopwatch() -> Instant {
+    Instant::now()
 }
 
 pub(crate) fn since_1970(time: SystemTime) -> Option<i64> {
@@ -64,6 +44,8 @@ pub(crate) fn since_1970(time: SystemTime) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -3,36 +3,34 @@
 //! The script of a shell calls the program with [`VARIABLE`] set and the words so far; the answer goes to stdout.
 //! Completion never writes to the store. If anything fails, it offers nothing.
 
-mod bash;
-mod legal;
-
 use std::any::TypeId;
-use std::env;
-use std::ffi::OsStr;
-use std::panic;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::{env, io};
 
 use clap::{Arg, Command};
-use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 use clap_complete::{
     ArgValueCandidates, ArgValueCompleter, CompleteEnv, CompletionCandidate, PathCompleter, Shell,
     engine::ValueCompleter,
 };
 use turnfold_core::{AnyRules, Registry, Seat};
 use turnfold_history::input::has_ending;
-use turnfold_history::{Revision, Viewer};
+use turnfold_history::{Revision, SourceName, Sources, Viewer, catch};
 use turnfold_proof::audit::RowName;
 use turnfold_referee::ModuleFolders;
+use turnfold_show::render::{LegalCommand, legal_commands};
 use turnfold_store::StoreReader;
-
-use bash::Bash;
 
 use crate::address::{DEFAULT_DIR, StoreAddress};
 use crate::commands::new;
-use crate::context::Context;
+use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure};
-use crate::grammar::values_of;
+use crate::grammar::{grammar, values_of};
 use crate::guides::GUIDES;
+use crate::histories::seek;
 use crate::program;
 
 /// The environment variable with the name of the calling shell.
@@ -40,9 +38,12 @@ const VARIABLE: &str = "TURNFOLD_COMPLETE";
 
 const NAMES_MAX: usize = 1000;
 
-const SHELLS: Shells<'static> = Shells(&[&Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+/// The longest history in which commands are completed; a longer one would keep the user waiting.
+const ENTRIES_MAX: u64 = 50_000;
 
-pub(crate) fn answer(grammar: fn() -> Command, registry: &Registry) -> bool {
+const SHELLS: Shells<'static> = Shells(&[&JoiningBash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+pub(crate) fn answer(registry: &Registry) -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
@@ -71,20 +72,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let refused = Failure::usage("a completion script is for a shell, there is no JSON of it");
     context.output.refuse_json(refused.hint("leave out `--format json`"))?;
-    let shell = args.shell.to_string();
-    let Some(script) = script(&shell) else {
-        return Err(Failure::usage(format!("there is no completion script for `{shell}`")));
-    };
-    context.output.document(&script)?;
-    Ok(ExitStatus::Yes)
-}
-
-fn script(shell: &str) -> Option<String> {
-    let mut script = Vec::new();
-    let completer: &dyn EnvCompleter = SHELLS.completer(shell)?;
+    let completer =
+        SHELLS.completer(&args.shell.to_string()).expect("each shell of the grammar has a completer");
     let name = program::name();
-    completer.write_registration(VARIABLE, name, name, name, &mut script).ok()?;
-    String::from_utf8(script).ok()
+    let mut script = Vec::new();
+    completer.write_registration(VARIABLE, name, name, name, &mut script)?;
+    context.output.document(&String::from_utf8_lossy(&script))?;
+    Ok(ExitStatus::Yes)
 }
 
 fn completed(command: Command, registry: &Registry) -> Command {
@@ -93,7 +87,7 @@ fn completed(command: Command, registry: &Registry) -> Command {
     let command = command.mut_args(|arg| match arg.get_id().as_str() {
         "commands" if plays => {
             let registry = registry.clone();
-            arg.add(ArgValueCompleter::new(move |typed: &OsStr| legal::commands(&registry, typed)))
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| commands(&registry, typed)))
         }
         _ => completed_arg(arg, makes_a_match, registry),
     });
@@ -128,7 +122,9 @@ fn completed_arg(arg: Arg, makes_a_match: bool, registry: &Registry) -> Arg {
             }))
         }
         "SEAT" => arg.add(ArgValueCandidates::new(seats)),
-        "ROW" => arg.add(ArgValueCandidates::new(rows)),
+        "ROW" => arg.add(ArgValueCandidates::new(|| {
+            RowName::ALL.into_iter().map(|row| CompletionCandidate::new(row.name())).collect()
+        })),
         "MATCH" if makes_a_match => arg,
         "MATCH" => arg.add(ArgValueCompleter::new(stored)),
         // An argument of this type accepts no file.
@@ -195,10 +191,6 @@ fn seats() -> Vec<CompletionCandidate> {
     Seat::ALL.into_iter().map(|seat| CompletionCandidate::new(seat.name())).collect()
 }
 
-fn rows() -> Vec<CompletionCandidate> {
-    RowName::ALL.into_iter().map(|row| CompletionCandidate::new(row.name())).collect()
-}
-
 fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut offered = PathCompleter::any().filter(|path| has_ending(path, "tfl")).complete(typed);
     offered.extend(stored(typed));
@@ -233,8 +225,181 @@ fn store_dir() -> PathBuf {
     if let Some(dir) = named.or_else(|| env::var_os("TURNFOLD_STORE")) {
         return dir.into();
     }
-    match StoreAddress::nearest().found {
-        Some(StoreAddress::Dir(dir)) => dir,
+    match StoreAddress::nearest() {
+        Ok(StoreAddress::Dir(dir)) => dir,
         _ => DEFAULT_DIR.into(),
+    }
+}
+
+/// Returns the commands of the match that the words so far name: exactly those that `legal` lists for the same viewer.
+///
+/// Only the first command of a call is completed, because the next ones depend on its outcome.
+fn commands(registry: &Registry, typed: &OsStr) -> Vec<CompletionCandidate> {
+    // The rules of others may fail in any way; then nothing is offered.
+    let found = panic::catch_unwind(AssertUnwindSafe(|| catch(|| found(registry))));
+    let Ok(Ok(Some((commands, is_of_seat)))) = found else { return Vec::new() };
+    let typed = unquoted(&typed.to_string_lossy());
+    let mut without_seat = BTreeSet::new();
+    let mut with_seat = BTreeSet::new();
+    for LegalCommand { seat, command, .. } in commands {
+        without_seat.insert(command.clone());
+        with_seat.insert(format!("{seat}: {command}"));
+    }
+    without_seat.retain(|text| text.starts_with(&typed));
+    with_seat.retain(|text| text.starts_with(&typed));
+    // Without `--seat`, commands are offered with their seats, unless only commands without seats begin with the text.
+    let offered = if is_of_seat || with_seat.is_empty() { without_seat } else { with_seat };
+    offered.into_iter().take(NAMES_MAX).map(CompletionCandidate::new).collect()
+}
+
+fn found(registry: &Registry) -> Option<(Vec<LegalCommand>, bool)> {
+    let (revision, asked) = asked()?;
+    let viewer = asked.unwrap_or(Viewer::HOST);
+    let modules = ModuleFolders::new(module_folders()).with_own();
+    let store = StoreAddress::Dir(store_dir());
+    // The registry has no referees, because no user expects a program to run while typing.
+    let mut workspace = Workspace::new(store, None, registry.clone(), modules).ok()?;
+    workspace.keep_reader();
+    if workspace.read_store().ok()?.head(&revision.match_name, &revision.branch).ok()? > ENTRIES_MAX {
+        return None;
+    }
+    let (viewer, state) = seek(viewer, &SourceName::Revision(revision), &workspace).ok()?;
+    if !state.lists_legal() {
+        return None;
+    }
+    Some((legal_commands(asked, viewer, state.as_ref()), asked.is_some()))
+}
+
+/// Reads the words before the cursor, which may be incomplete. Returns the match and the seat that they name; `None`
+/// unless they name a match and no command yet.
+fn asked() -> Option<(Revision, Option<Viewer>)> {
+    let mut words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let index = env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
+    words.truncate(index.unwrap_or(words.len().saturating_sub(1)));
+    let words: Vec<String> = words.iter().map(|word| unquoted(&word.to_string_lossy())).collect();
+    let names_seat = words.iter().any(|word| word == "--seat" || word.starts_with("--seat="));
+    let matches = grammar().ignore_errors(true).try_get_matches_from(words).ok()?;
+    let (_, of_play) = matches.subcommand().filter(|(verb, _)| *verb == "play")?;
+    if of_play.try_get_many::<String>("commands").ok()?.is_some() {
+        return None;
+    }
+    let revision = of_play.try_get_one::<Revision>("revision").ok()??.clone();
+    let viewer = of_play.try_get_one::<Viewer>("viewer").ok()?.copied();
+    // If the seat cannot be read, nothing is offered, because commands of other seats must not be shown.
+    if names_seat && viewer.is_none() {
+        return None;
+    }
+    Some((Revision { seq: None, ..revision }, viewer))
+}
+
+/// Removes the quotes and backslashes of the shell, which some shells leave in a word.
+fn unquoted(word: &str) -> String {
+    let mut text = String::new();
+    let mut quote = None;
+    let mut characters = word.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, '"' | '\'') => quote = Some(character),
+            (Some(open), _) if character == open => quote = None,
+            (None | Some('"'), '\\') => text.extend(characters.next()),
+            _ => text.push(character),
+        }
+    }
+    text
+}
+
+/// The completion script for bash.
+///
+/// Bash splits `duel@flank:3` at `@` and `:`. The script joins the words before it calls the program. From each answer
+/// it offers only the part after the last such character, because bash replaces only that part. Bash does not split
+/// within quotes; elsewhere the script escapes answers with spaces.
+const BASH_SCRIPT: &str = r#"_NAME() {
+    local IFS=$'\013' rest="$COMP_LINE" words=() trimmed piece i
+    for ((i = 0; i <= COMP_CWORD; i++)); do
+        piece="${COMP_WORDS[i]}"
+        trimmed="${rest#"${rest%%[![:space:]]*}"}"
+        if ((${#words[@]} == 0)) || [[ "$trimmed" != "$rest" ]]; then
+            words+=("$piece")
+        else
+            words[${#words[@]} - 1]+="$piece"
+        fi
+        rest="${trimmed#"$piece"}"
+    done
+    local index=$((${#words[@]} - 1))
+    local typed="${words[index]}"
+    local head="${typed%"${typed##*[@:=]}"}" quoted=""
+    if [[ "$typed" == [\"\']* ]]; then
+        quoted=1
+    fi
+    if [[ -n "$quoted" || -n "$head" && "$COMP_WORDBREAKS" != *"${head: -1}"* ]]; then
+        head=""
+    fi
+    COMPREPLY=($(VARIABLE=bash _CLAP_IFS="$IFS" _CLAP_COMPLETE_INDEX="$index" COMPLETER -- "${words[@]}" 2>/dev/null))
+    COMPREPLY=("${COMPREPLY[@]#"$head"}")
+    if [[ -z "$quoted" ]]; then
+        for i in "${!COMPREPLY[@]}"; do
+            if [[ "${COMPREPLY[i]}" == *[^A-Za-z0-9@%+=:,./_-]* ]]; then
+                COMPREPLY[i]="$(printf %q "${COMPREPLY[i]}")"
+            fi
+        done
+    fi
+    if [[ "${COMPREPLY-}" =~ [=/:@]$ ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+}
+complete -o bashdefault -F _NAME BINARY
+"#;
+
+/// Answers bash like the completer of clap, with a script of its own.
+struct JoiningBash;
+
+impl EnvCompleter for JoiningBash {
+    fn name(&self) -> &'static str {
+        Bash.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        Bash.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        variable: &str,
+        name: &str,
+        binary: &str,
+        completer: &str,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let script = BASH_SCRIPT.replace("VARIABLE", variable).replace("COMPLETER", completer);
+        out.write_all(script.replace("BINARY", binary).replace("NAME", name).as_bytes())
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut Command,
+        words: Vec<OsString>,
+        current_dir: Option<&Path>,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        Bash.write_complete(command, words, current_dir, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_lose_what_a_shell_takes_from_them() {
+        for (word, expected) in [
+            ("p1:", "p1:"),
+            ("\"p1: move 1,2", "p1: move 1,2"),
+            ("'p1: say \"a\"'", "p1: say \"a\""),
+            (r"p1:\ move\ 1\,2", "p1: move 1,2"),
+            (r#""a\"b""#, "a\"b"),
+            ("", ""),
+        ] {
+            assert_eq!(unquoted(word), expected);
+        }
     }
 }

@@ -16,15 +16,14 @@ use turnfold_proof::bundle::BundledName;
 use turnfold_referee::ModuleFolders;
 use turnfold_store::{MatchName, Store, StoreOptions, StoreReader};
 
-use crate::address::{FleetAddress, StoreAddress};
+use crate::address::{FleetAddress, SafeOrigin, StoreAddress};
 use crate::advice::without_rules;
 use crate::bundles::Bundles;
+use crate::client::Client;
 use crate::failure::{DamagedStore, Failure, not_own};
 use crate::files;
 use crate::output::{Output, warn};
-use crate::remote::client::Client;
-use crate::remote::look;
-use crate::remote::origin::SafeOrigin;
+use crate::remote;
 use crate::stderr::progress;
 
 pub(crate) struct Context {
@@ -32,8 +31,6 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     /// How many times `-v` was given.
     pub(crate) verbose: u8,
-    /// The grammar of the whole command line, for completions and manual pages.
-    pub(crate) grammar: fn() -> clap::Command,
 }
 
 impl Deref for Context {
@@ -208,7 +205,7 @@ impl Sources for Workspace {
     fn fetch(&self, revision: &Revision) -> Result<Option<Replay>, ReplayError> {
         let fetched = match self.service() {
             Ok(None) => return Ok(None),
-            Ok(Some(client)) => look::fetch(client, revision, &self.registry),
+            Ok(Some(client)) => remote::fetch(client, revision, &self.registry),
             Err(failure) => Err(failure),
         };
         fetched.map(Some).map_err(|failure| ReplayError::Fetch(Box::new(failure)))

@@ -163,6 +163,14 @@ impl Failure {
         error.into()
     }
 
+    /// Puts a place in a script, if there is one, before the message.
+    pub(crate) fn at(mut self, place: Option<String>) -> Self {
+        if let Some(place) = place {
+            self.message = format!("{place}: {}", self.message);
+        }
+        self
+    }
+
     pub(crate) fn about(mut self, source: &str) -> Self {
         if !self.message.starts_with(source) && !self.message.contains(&format!("`{source}`")) {
             self.message = format!("{source}: {}", self.message);

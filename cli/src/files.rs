@@ -14,10 +14,28 @@ use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
 use crate::failure::Failure;
-use crate::limits::SCRIPT;
-use crate::limits::TOKEN;
 use crate::output::printable;
 use crate::signals;
+
+/// Scripts. All commands are played before the first is recorded.
+const SCRIPT: Limits = Limits {
+    what: "script",
+    bytes_max: 1 << 26,
+    lines_max: 1_000_000,
+    line_bytes_max: Limits::COMMAND_BYTES_MAX,
+};
+
+const TOKEN: Limits = Limits { what: "token file", bytes_max: 256, lines_max: 1, line_bytes_max: 256 };
+
+pub(crate) const SETUP: Limits = Limits {
+    what: "setup",
+    bytes_max: Limits::HEADER_BYTES_MAX,
+    lines_max: 1 << 18,
+    line_bytes_max: Limits::HEADER_BYTES_MAX,
+};
+
+/// Terms of matches by mail (PM-3).
+pub(crate) const MAIL_TERMS: Limits = Limits { what: "terms", ..SETUP };
 
 /// The most symbolic links that are followed to a file, as on Linux.
 const LINKS_MAX: u32 = 40;
@@ -242,10 +260,6 @@ pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure>
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))
 }
 
-pub(crate) fn read_script(path: &Path) -> Result<Vec<ScriptCommand>, Failure> {
-    Ok(ScriptCommand::each_in(&read_script_text(path)?).collect())
-}
-
 pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
     let bytes = read_input_or_stdin(path, &SCRIPT)?;
     String::from_utf8(bytes).map_err(|error| {
@@ -259,19 +273,14 @@ pub(crate) fn place_in_script(given: &ScriptCommand, script: Option<&PathBuf>) -
     Some(format!("{}:{}", input_name(script?), given.number?))
 }
 
-/// Returns a place as it stands before a message; empty without one.
-pub(crate) fn before_colon(place: Option<String>) -> String {
-    place.map_or_else(String::new, |place| format!("{place}: "))
-}
-
 /// Returns the commands of a call, from its arguments or its script. With a viewer, that seat gives all of them.
 pub(crate) fn commands_of(
     commands: &[String],
     script: Option<&PathBuf>,
     viewer: Option<Viewer>,
 ) -> Result<Vec<ScriptCommand>, Failure> {
-    let mut given = match script {
-        Some(path) => read_script(path)?,
+    let mut given: Vec<_> = match script {
+        Some(path) => ScriptCommand::each_in(&read_script_text(path)?).collect(),
         None => commands.iter().map(|command| ScriptCommand::parse(command)).collect(),
     };
     if let Some(viewer) = viewer {

@@ -10,11 +10,10 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
-use crate::address::{self, Nearest, StoreAddress};
-use crate::colors::Colors;
+use crate::address::{self, StoreAddress};
 use crate::commands;
 use crate::guides::{GROUPS, GUIDES, Guide, VerbHelp};
-use crate::output::Format;
+use crate::output::{Colors, Format};
 use crate::program;
 
 const GLOBAL: &str = "Global options";
@@ -229,10 +228,13 @@ pub(crate) fn parse(mut args: Vec<OsString>) -> Result<Args, clap::Error> {
     })?;
     let mut args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut grammar))?;
     if matches.value_source("store") == Some(ValueSource::DefaultValue) {
-        let Nearest { found, passed_over } = StoreAddress::nearest();
-        args.global.is_store_searched = found.is_none();
-        args.global.passed_over = passed_over;
-        args.global.store = found.unwrap_or(args.global.store);
+        match StoreAddress::nearest() {
+            Ok(found) => args.global.store = found,
+            Err(passed_over) => {
+                args.global.is_store_searched = true;
+                args.global.passed_over = passed_over;
+            }
+        }
     }
     // An empty variable counts as not set, because shell scripts omit a variable in this way.
     let is_variable = |option| matches.value_source(option) == Some(ValueSource::EnvVariable);

@@ -26,8 +26,8 @@
 mod address;
 mod advice;
 mod bundles;
+mod client;
 mod clock;
-mod colors;
 mod commands;
 mod completion;
 mod context;
@@ -37,9 +37,7 @@ mod files;
 mod grammar;
 mod guides;
 mod histories;
-mod limits;
 mod matches;
-mod origin;
 mod output;
 mod pager;
 mod program;
@@ -52,7 +50,6 @@ mod sources;
 mod stderr;
 #[cfg(feature = "stepper")]
 mod stepper;
-mod suggestion;
 mod verdict;
 
 use std::env;
@@ -70,12 +67,11 @@ pub use turnfold_core::any::erase;
 pub use turnfold_games::standard;
 use turnfold_history::{ReplayError, catch};
 
-use crate::colors::Colors;
 use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::{Args, GlobalArgs};
 use crate::output::fold::{folded_lines, help_width};
-use crate::output::{Format, Output};
+use crate::output::{Colors, Format, Output};
 use crate::pager::Pager;
 use crate::stderr::LogFormat;
 
@@ -105,7 +101,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, registry: Registry) -> Exit
 }
 
 fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
-    if completion::answer(grammar::grammar, &registry) {
+    if completion::answer(&registry) {
         return ExitCode::SUCCESS;
     }
     let asked = grammar::format_asked_for(&args);
@@ -161,14 +157,14 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     workspace.referee_paths = referee_paths;
     workspace.named = named;
     let verbose = global.verbose;
-    let mut context = Context { workspace, output, verbose, grammar: grammar::grammar };
+    let mut context = Context { workspace, output, verbose };
     if command.is_paged(&context.output) {
         context.output.page()?;
     }
     let answer = match commands::run(&command, &mut context) {
         Ok(answer) => answer,
         Err(failure) => {
-            let failure = suggestion::about_match(failure.in_store(context.damaged_store()), &context);
+            let failure = advice::about_match(failure.in_store(context.damaged_store()), &context);
             let passed_over = context.passed_over.as_deref();
             return Err(if is_searched { failure.in_searched_store(passed_over) } else { failure });
         }

@@ -11,10 +11,10 @@ use turnfold_mail::current_branch;
 use turnfold_show::render::ListedBranch;
 use turnfold_store::{BranchName, MatchName};
 
+use crate::client::Client;
 use crate::context::Workspace;
 use crate::failure::Failure;
-use crate::remote::client::Client;
-use crate::remote::look::{items, read, unusable};
+use crate::remote::{items, read, unusable};
 use crate::sources::Several;
 
 /// An entry with the match or file that it is from; the JSON form is stable.

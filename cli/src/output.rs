@@ -6,11 +6,13 @@
 
 pub(crate) mod fold;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -28,6 +30,7 @@ pub(crate) use turnfold_history::text::{
 
 use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
+use crate::grammar::values_of;
 use crate::pager::Pager;
 use crate::render::print_highlighted;
 use crate::stderr;
@@ -40,6 +43,35 @@ pub(crate) enum Format {
     Json,
     /// A picture
     Svg,
+}
+
+/// When to use colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colors {
+    /// On a terminal, unless a variable such as `NO_COLOR` forbids them
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Colors {
+    /// Returns the value of `--color` in arguments that may ask for help or be unusable otherwise.
+    pub(crate) fn asked_for(args: &[OsString]) -> Self {
+        let values = values_of("--color", args.iter().take_while(|word| *word != "--"));
+        let value = values.first().and_then(|value| Self::from_str(value.to_str()?, false).ok());
+        value.unwrap_or(Self::Auto)
+    }
+
+    pub(crate) fn choose(self) {
+        let choice = match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
 }
 
 pub(crate) fn style_of(tone: Tone) -> Style {

@@ -3,7 +3,7 @@
 use std::io;
 
 use turnfold_core::dice::DiceStream;
-use turnfold_core::{DicePolicy, DueRoll, Seed};
+use turnfold_core::{DicePolicy, DueRoll};
 use turnfold_history::session::Roller;
 
 use crate::failure::Failure;
@@ -13,23 +13,14 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
         .map_err(|error| Failure::trouble(format!("the operating system gives no random bytes: {error}")))
 }
 
-fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;
     Ok(bytes)
 }
 
-pub(crate) fn match_id() -> Result<[u8; 16], Failure> {
-    bytes()
-}
-
 pub(crate) fn key() -> Result<String, Failure> {
-    let key: [u8; 16] = bytes()?;
-    Ok(format!("{:032x}", u128::from_be_bytes(key)))
-}
-
-pub(crate) fn seed() -> Result<Seed, Failure> {
-    bytes().map(Seed::new)
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes()?)))
 }
 
 pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {

@@ -1,21 +1,23 @@
-//! The command line as client of a service (SV-40): sends requests and reads the answers. It knows no rules, and it never
-//! prints or logs a token. Each verb decides what it asks a service for.
+//! What the command line asks a service (SV-40), and how it reads the answers. It knows no rules. Lists are read page by
+//! page. Each verb decides what it asks a service for.
 
-pub(crate) mod client;
-pub(crate) mod look;
-pub(crate) mod origin;
-pub(crate) mod problem;
+use std::fmt::Display;
 
-use turnfold_history::{Revision, SourceName};
+use serde_json::{Map, Value};
+use turnfold_core::Registry;
+use turnfold_history::tfl::Replay;
+use turnfold_history::{Revision, SourceName, Viewer};
 use turnfold_serve::TokenKind;
 
-use crate::address::StoreAddress;
+use crate::address::{SafeOrigin, StoreAddress};
+use crate::client::{Client, NotAnswered, ServiceReply, ServiceRequest, path_of};
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::files;
+use crate::output::{Answer, Format, Output};
 
-use client::Client;
-use origin::SafeOrigin;
+/// The most items that are requested at once.
+const PAGE: u64 = 1000;
 
 impl Workspace {
     pub(crate) fn service(&self) -> Result<Option<&Client>, Failure> {
@@ -49,4 +51,201 @@ impl Workspace {
             None => Err(Failure::usage(format!("`{}` holds no token", files::shown(path)))),
         }
     }
+}
+
+pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
+    match options.iter().find(|(_, is_used)| *is_used) {
+        Some((option, _)) => Err(needs_store(option)),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn needs_store(what: &str) -> Failure {
+    Failure::usage(format!("{what} needs the store itself, and `--store` names a service"))
+}
+
+pub(crate) fn seen_at(at: Option<u64>, viewer: Option<Viewer>) -> Vec<(&'static str, String)> {
+    let mut query = Vec::new();
+    if let Some(at) = at {
+        query.push(("at", at.to_string()));
+    }
+    if let Some(viewer) = viewer {
+        query.push(("as", viewer.to_string()));
+    }
+    query
+}
+
+pub(crate) fn whole_replay(client: &Client, revision: &Revision) -> Result<String, NotAnswered> {
+    Ok(ask(client, revision, "replay.tfl", seen_at(revision.seq, None), Format::Text)?.body)
+}
+
+/// Fetches a replay file of what a viewer may know, or of what the token's own seat may know.
+pub(crate) fn seen_replay(
+    client: &Client,
+    revision: &Revision,
+    viewer: Option<Viewer>,
+) -> Result<String, NotAnswered> {
+    let mut query = seen_at(revision.seq, viewer);
+    query.push(("view", "true".into()));
+    Ok(ask(client, revision, "replay.tfl", query, Format::Text)?.body)
+}
+
+/// Fetches a revision to be folded here, where its rules must be known. A seat has what it may know.
+pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -> Result<Replay, Failure> {
+    let text = if client.sees_all() {
+        whole_replay(client, revision)?
+    } else {
+        // The number of an entry counts what the seat knows now, so the caller cuts the history there.
+        seen_replay(client, &Revision { seq: None, ..revision.clone() }, None)?
+    };
+    Ok(Replay::read_also_seen(&revision.to_string(), text.as_bytes(), registry)?)
+}
+
+pub(crate) fn ask(
+    client: &Client,
+    revision: &Revision,
+    resource: &str,
+    query: Vec<(&str, String)>,
+    format: Format,
+) -> Result<ServiceReply, NotAnswered> {
+    client.get(&ServiceRequest::of(path_of(revision, resource), query, format))
+}
+
+pub(crate) fn read(
+    client: &Client,
+    path: impl Into<String>,
+    query: Vec<(&str, String)>,
+) -> Result<Value, Failure> {
+    document(&client.get(&ServiceRequest::of(path, query, Format::Json))?)
+}
+
+pub(crate) fn document(reply: &ServiceReply) -> Result<Value, Failure> {
+    serde_json::from_str(&reply.body).map_err(unusable)
+}
+
+pub(crate) fn unusable(cause: impl Display) -> Failure {
+    Failure::trouble(format!("the answer is unusable: {cause}"))
+}
+
+pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> {
+    let mut items = Vec::new();
+    let mut query = Vec::new();
+    loop {
+        let mut page = read(client, path, query)?;
+        if let Some(Value::Array(found)) = page.get_mut("items") {
+            items.append(found);
+        }
+        let Some(Value::String(next)) = page.get("next") else { return Ok(items) };
+        query = vec![("after", next.clone())];
+    }
+}
+
+pub(crate) fn answer_of(reply: ServiceReply, format: Format) -> Result<Answer, Failure> {
+    match format {
+        Format::Text => Ok(Answer::Text(reply.body)),
+        Format::Svg => Ok(Answer::Document(reply.body)),
+        Format::Json => Ok(Answer::json(&document(&reply)?)?),
+    }
+}
+
+/// A part of a list.
+pub(crate) struct Page {
+    pub(crate) answer: Answer,
+    items: u64,
+    /// `after` of the next page.
+    next: Option<String>,
+}
+
+/// Returns an answer whose JSON is the first of these members that the document has. The items of a list are lines of
+/// their own, with `source` if it is given.
+pub(crate) fn page_of(
+    reply: ServiceReply,
+    members: &[&str],
+    source: Option<&str>,
+    format: Format,
+) -> Result<Page, Failure> {
+    if format != Format::Json {
+        let items = reply.body.lines().count() as u64;
+        let next = next_linked(&reply);
+        return Ok(Page { answer: answer_of(reply, format)?, items, next });
+    }
+    let document = document(&reply)?;
+    let next = match document.get("next") {
+        Some(Value::String(next)) => Some(next.clone()),
+        Some(Value::Number(next)) => Some(next.to_string()),
+        _ => None,
+    };
+    let Some(member) = members.iter().find_map(|member| document.get(member)) else {
+        return Err(unusable(format_args!("expected `{}`", members.join("` or `"))));
+    };
+    let Value::Array(items) = member else {
+        return Ok(Page { answer: Answer::json(member)?, items: 1, next });
+    };
+    let mut printed = Vec::new();
+    for item in items {
+        printed.push(printed_item(item, source));
+    }
+    let answer = Answer::list(format, &printed, |_| Vec::new())?;
+    Ok(Page { answer, items: printed.len() as u64, next })
+}
+
+/// Returns an item as it is printed for a store: with its source, and with the number of branches instead of their list.
+fn printed_item(item: &Value, source: Option<&str>) -> Value {
+    let Value::Object(members) = item else { return item.clone() };
+    let mut printed = Map::new();
+    if let Some(source) = source {
+        printed.insert("source".into(), source.into());
+    }
+    for (name, member) in members {
+        let member = match member {
+            Value::Array(branches) if name == "branches" => branches.len().into(),
+            member => member.clone(),
+        };
+        printed.insert(name.clone(), member);
+    }
+    Value::Object(printed)
+}
+
+pub(crate) struct ListPart {
+    pub(crate) path: String,
+    pub(crate) query: Vec<(&'static str, String)>,
+    /// The item before the first one; `None` to begin at the start.
+    pub(crate) after: Option<String>,
+    /// The most items; `None` for all.
+    pub(crate) count: Option<u64>,
+    /// The source to add to each item in JSON, if any.
+    pub(crate) source: Option<String>,
+}
+
+/// Requests a list page by page, and returns the number of its items.
+pub(crate) fn print_pages(client: &Client, part: ListPart, output: &mut Output) -> Result<u64, NotAnswered> {
+    let ListPart { path, query: wanted, mut after, mut count, source } = part;
+    let mut printed = 0;
+    while count != Some(0) {
+        let limit = count.map_or(PAGE, |count| count.min(PAGE));
+        let mut query = wanted.clone();
+        query.push(("limit", limit.to_string()));
+        if let Some(after) = after {
+            query.push(("after", after));
+        }
+        let reply = client.get(&ServiceRequest::of(path.as_str(), query, output.format()))?;
+        let Page { answer, items, next } = page_of(reply, &["items"], source.as_deref(), output.format())?;
+        output.print(answer)?;
+        printed += items;
+        if next.is_none() {
+            break;
+        }
+        after = next;
+        count = count.map(|count| count.saturating_sub(items));
+    }
+    Ok(printed)
+}
+
+/// Returns `after` of the next page from the `Link` header, which text answers have (SV-6).
+fn next_linked(reply: &ServiceReply) -> Option<String> {
+    let link = reply.header("link")?;
+    let (target, relation) = link.strip_prefix('<')?.split_once('>')?;
+    let (_, query) = target.split_once('?')?;
+    let after = query.split('&').find_map(|parameter| parameter.strip_prefix("after="))?;
+    relation.contains("rel=\"next\"").then(|| after.to_string())
 }

@@ -11,11 +11,11 @@ use turnfold_history::{RangeName, ReplayError, Revision, SourceName, Sources};
 use turnfold_proof::bundle::is_bundle;
 
 use crate::address::StoreAddress;
+use crate::advice::about_match;
 use crate::context::Workspace;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
-use crate::suggestion;
 
 pub(crate) const REPLAYS: [&str; 1] = ["tfl"];
 
@@ -274,7 +274,7 @@ impl<T> Several<T> {
                 Err(failure) if failure.kind == FailureKind::ClosedPipe => return Err(failure),
                 Err(failure) => {
                     let failure = failure.in_store(context.damaged_store());
-                    failures.push(suggestion::about_match(failure, context).about(&name));
+                    failures.push(about_match(failure, context).about(&name));
                 }
             }
         }

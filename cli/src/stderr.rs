@@ -1,5 +1,6 @@
 //! Prints to stderr: failures, diagnostics and progress.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::AnsiColor;
@@ -7,9 +8,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
 use turnfold_history::text::{error_text, json_line};
 
-use crate::clock::LogTime;
+use crate::clock;
 use crate::failure::Failure;
 use crate::output::fold::{folded_lines, stderr_width};
 use crate::output::{Format, Tone, printable, style_of};
@@ -44,10 +46,13 @@ pub(crate) fn log(verbose: u8, format: LogFormat) {
     let lines = lines.with_ansi(is_terminal());
     match format {
         LogFormat::Brief => lines.without_time().init(),
-        LogFormat::Text => lines.with_timer(LogTime).init(),
-        LogFormat::Json => lines.with_timer(LogTime).json().flatten_event(true).init(),
+        LogFormat::Text => lines.with_timer(LOG_TIME).init(),
+        LogFormat::Json => lines.with_timer(LOG_TIME).json().flatten_event(true).init(),
     }
 }
+
+const LOG_TIME: fn(&mut Writer<'_>) -> fmt::Result =
+    |out| out.write_str(&clock::now_ms().ok().and_then(clock::rfc_3339).unwrap_or_default());
 
 pub(crate) fn error(failure: &Failure, format: Format) {
     let style = AnsiColor::Red.on_default().bold();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use turnfold_core::trust::TrustPolicy;
 use turnfold_history::Sources;
+use turnfold_history::input::Limits;
 use turnfold_mail::audit::{FairRoll, audit_with};
 use turnfold_proof::ProofError;
 use turnfold_proof::audit::{self, AuditQuestion, AuditRow, PlayerKey, RowName, RowResult, read_held};
@@ -15,8 +16,11 @@ use turnfold_referee::within;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::limits::POLICY;
 use crate::output::{Line, TextSpan, Tone, plain};
+
+/// Policies, which have at most 32 logs, witnesses and groups, and comments.
+const POLICY: Limits =
+    Limits { what: "policy", bytes_max: 1 << 16, lines_max: 1 << 12, line_bytes_max: 1 << 12 };
 
 /// Check a bundle or the store, and print what is proven
 ///

@@ -11,12 +11,12 @@ use turnfold_store::{BranchName, StoreError, StoreReader};
 
 use super::delete::{is_confirmed, require_attended};
 use super::play::require_not_by_mail;
+use crate::client::{Sent, ServiceRequest};
 use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Line, counted, plain, strong};
 use crate::program;
-use crate::remote::client::{Sent, ServiceRequest};
-use crate::remote::look::{document, unusable};
+use crate::remote::{document, unusable};
 
 /// Begin a new history from any point, list, rename or delete them
 ///

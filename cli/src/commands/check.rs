@@ -14,13 +14,12 @@ use serde_json::Value;
 use turnfold_core::Registry;
 use turnfold_history::ReplayError;
 use turnfold_history::golden::{CheckLimits, CheckReport, FileCheck, FoundFiles};
-use turnfold_history::input::{has_ending, input_name, is_page, is_standard};
+use turnfold_history::input::{Limits, has_ending, input_name, is_page, is_standard};
 
-use crate::clock::Stopwatch;
+use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, folder_of};
-use crate::limits::FAILED_CHECKS;
 use crate::output::{Line, Output, printable_lines};
 use crate::program;
 use crate::sources::{read_piped, warn_of_unread};
@@ -118,7 +117,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
             .hint("`--junit` takes the name of the report, such as `check.xml`"));
     }
-    let watch = Stopwatch::start();
+    let watch = clock::stopwatch();
     let FoundFiles { files, unread, failed } = FoundFiles::replays(&args.paths);
     let mut unsearched: Vec<_> = failed.into_iter().map(Failure::from).collect();
     let mut paths = files::with_replays(files, &mut unsearched);
@@ -164,7 +163,7 @@ fn check_all(
         stderr::progress(paths.len() as u64, "checking {bar:30} {pos}/{len} {eta}")
     };
     let check_file = |path: &Path| {
-        let watch = Stopwatch::start();
+        let watch = clock::stopwatch();
         let mut file = if is_standard(path) {
             FileCheck::of_bytes(path, piped.to_vec(), args.all, registry)
         } else {
@@ -184,9 +183,13 @@ fn check_all(
 /// absolute path. The list is a cache, so trouble with it is no error.
 const FAILED: &str = "turnfold/failed-checks";
 
+/// A longer list is discarded.
+const FAILED_LIMITS: Limits =
+    Limits { what: "list of failed checks", bytes_max: 4 << 20, lines_max: 1 << 16, line_bytes_max: 1 << 12 };
+
 fn failed_before() -> BTreeSet<String> {
     let Some(list) = failed_list() else { return BTreeSet::new() };
-    let bytes = FAILED_CHECKS.read_file(&list).unwrap_or_default();
+    let bytes = FAILED_LIMITS.read_file(&list).unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default().lines().map(Into::into).collect()
 }
 

@@ -14,16 +14,15 @@ use turnfold_proof::bundle::BundledName;
 use turnfold_show::Page;
 use ureq::http::StatusCode;
 
+use crate::client::{Client, NotAnswered, ServiceRequest, path_of};
 use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{
     NewFile, check_new, is_standard, temporary_dir, write_texts, write_whole, write_whole_from,
 };
 use crate::histories::load_unchecked;
-use crate::output::{Format, counted};
-use crate::remote::client::{Client, ServiceRequest, path_of};
-use crate::remote::look::{seen_at, seen_replay, unusable, whole_replay};
-use crate::remote::problem::NotAnswered;
+use crate::output::counted;
+use crate::remote::{seen_at, seen_replay, unusable, whole_replay};
 use crate::sources::{Named, Several, SourceArg};
 
 /// Write a revision as a replay file, or as a page that shows it
@@ -318,8 +317,7 @@ fn fetched_text(args: &Args, client: &Client, revision: &Revision) -> Result<Str
     if args.html {
         let path = path_of(revision, "replay.html");
         let query = seen_at(revision.seq, viewer);
-        let media_type = Some("text/html");
-        return Ok(client.get(&ServiceRequest { path, query, format: Format::Text, media_type })?.body);
+        return Ok(client.get(&ServiceRequest { path, query, accept: "text/html" })?.body);
     }
     if viewer.is_some() {
         return Ok(seen_replay(client, revision, viewer)?);

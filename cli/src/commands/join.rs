@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::{GrantId, MatchName};
 
+use crate::address::SafeOrigin;
+use crate::client::{Client, Sent, ServiceRequest};
 use crate::commands::serve::outside;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::Format;
 use crate::program;
-use crate::remote::client::{Client, Sent, ServiceRequest};
-use crate::remote::look::{document, read};
-use crate::remote::origin::SafeOrigin;
+use crate::remote::{document, read};
 
 /// Take a seat in a served match, by an invitation link
 ///

@@ -50,9 +50,8 @@ pub(crate) struct NewKeyArgs {
 }
 
 fn new_key(args: &NewKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let mut seed = [0; 32];
     // TR-9: a key is made from random bytes of the operating system.
-    random::fill(&mut seed)?;
+    let seed = random::bytes()?;
     let kind = if args.witness { KeyKind::Witness } else { KeyKind::Signer };
     signals::remove_drafts();
     let key = KeyFile::create(&args.file, PrivateKey::of_seed(args.name.clone(), kind, &seed))?.key;

@@ -15,15 +15,17 @@ use turnfold_history::{
 use turnfold_show::render;
 use turnfold_store::{Entries, Entry, IdempotencyKey, StoreError, StoreReader};
 
+use crate::client::{Client, path_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::{self, no_seat, warn_of_left};
-use crate::limits::PATTERN_BYTES_MAX;
 use crate::matches::Sourced;
 use crate::output::{Line, Output, dim, plain, strong};
-use crate::remote::client::{Client, path_of};
-use crate::remote::look::{ListPart, ask, print_pages, require_unused, seen_at};
+use crate::remote::{ListPart, ask, print_pages, require_unused, seen_at};
 use crate::sources::{Named, SourceArg};
+
+/// The longest regular expression, in bytes.
+const PATTERN_BYTES_MAX: usize = 1 << 12;
 
 /// Print the entries of a revision with their outcomes
 ///

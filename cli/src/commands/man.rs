@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
+use crate::grammar::grammar;
 use crate::guides::GROUPS;
 use crate::program;
 
@@ -56,7 +57,7 @@ const EXIT_STATUS: [(&str, &str); 4] = [
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     fs::create_dir_all(&args.dir).map_err(|error| Failure::file("make directory", &args.dir, &error))?;
-    let mut grammar = (context.grammar)().disable_help_subcommand(true);
+    let mut grammar = grammar().disable_help_subcommand(true);
     grammar.build();
     let mut pages = Vec::new();
     write_pages(&grammar, &args.dir, &mut pages)
@@ -158,7 +159,6 @@ fn see_also(command: &Command) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::grammar;
 
     /// Splits an example as a shell would, and drops its comment and what it sends where.
     fn words(example: &str) -> Vec<String> {

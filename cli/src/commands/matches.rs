@@ -8,7 +8,7 @@ use turnfold_store::{MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, Workspace, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::remote::look::{ListPart, print_pages};
+use crate::remote::{ListPart, print_pages};
 
 /// How many matches are read before they are printed, so that their columns align.
 const PAGE: usize = 256;

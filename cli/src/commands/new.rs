@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
 use crate::program;
-use crate::{clock, files, limits, random};
+use crate::{clock, files, random};
 
 /// Create a match
 #[derive(Debug, clap::Args)]
@@ -116,7 +116,7 @@ impl Dice {
             (Self::Recorded, None) => Ok(DicePolicy::Recorded),
             (Self::Recorded, Some(_)) => Err(Failure::usage("`--seed` needs `--dice seeded`")),
             (Self::Seeded, Some(seed)) => Ok(DicePolicy::Seeded(seed)),
-            (Self::Seeded, None) => Ok(DicePolicy::Seeded(random::seed()?)),
+            (Self::Seeded, None) => Ok(DicePolicy::Seeded(Seed::new(random::bytes()?))),
         }
     }
 }
@@ -197,7 +197,7 @@ pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, F
         let setup = find_setup(rules, name)?;
         return rules.read_setup(setup.toml).map_err(|error| bad_setup(path, &error));
     }
-    let text = files::read_text(path, &limits::SETUP)?;
+    let text = files::read_text(path, &files::SETUP)?;
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
 }
 
@@ -227,7 +227,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
         ruleset_version: game.rules.version(),
         setup: game.setup,
         dice: game.dice,
-        match_id: random::match_id()?,
+        match_id: random::bytes()?,
         title,
         created_at_ms: clock::now_ms()?,
         module: None,
@@ -248,7 +248,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let accord = match &args.terms {
         Some(path) => {
             MatchAccord::name_of(&args.match_name).map_err(|error| Failure::usage(error.0))?;
-            let written = files::read_text(path, &limits::MAIL_TERMS)?;
+            let written = files::read_text(path, &files::MAIL_TERMS)?;
             let read = read_accord(&written, &*rules, &genesis);
             Some(read.map_err(|error| match error {
                 MailError::Replay(ReplayError::BadSetup(error)) => bad_setup(path, &error),

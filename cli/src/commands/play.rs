@@ -20,13 +20,12 @@ use turnfold_show::render::{NothingPlayed, rejected_line};
 use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreReader};
 
 use crate::advice::{after_not_played, explains};
+use crate::client::{Client, NotAnswered, Sent, ServiceRequest, path_of};
 use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_unless_current;
 use crate::output::{Format, Output};
-use crate::remote::client::{Client, Sent, ServiceRequest, path_of};
-use crate::remote::look::{ask, needs_store, page_of, read, require_unused, seen_at};
-use crate::remote::problem::NotAnswered;
+use crate::remote::{ask, needs_store, page_of, read, require_unused, seen_at};
 use crate::{clock, files, program, random};
 
 /// The most records of a call that are held in memory until they are printed. The records of a longer call are read
@@ -160,14 +159,14 @@ fn play_near(args: &Args, workspace: &Workspace, output: &mut Output) -> Result<
     let AcceptedCall { before, records: accepted, position } = match judged {
         PlayOutcome::Accepted(accepted) => accepted,
         PlayOutcome::Repeated(repeated) => return print_repeated(&repeated, args, output),
-        PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer, "")),
+        PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer)),
         PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
             output.record(&record)?;
             if let Some(whole) = args.whole_command(&record, index) {
-                let failure = failure(&reason, args.viewer, "");
+                let failure = failure(&reason, args.viewer);
                 return Err(failure.hint(format!("a command with spaces needs quotes: `{whole}`")));
             }
-            return Err(failure(&reason, args.viewer, &place_of(index, lines, args)));
+            return Err(failure(&reason, args.viewer).at(place_of(index, lines, args)));
         }
     };
     drop((script, read));
@@ -234,10 +233,10 @@ fn print_repeated(repeated: &RepeatedCall, args: &Args, output: &mut Output) -> 
     Ok(())
 }
 
-/// Returns the place in the script of the command with this index, to be written before a message; empty without one.
-fn place_of(index: usize, commands: ScriptCommands, args: &Args) -> String {
-    let given = commands.iter().nth(index);
-    files::before_colon(given.and_then(|given| files::place_in_script(&given, args.script.as_ref())))
+/// Returns the place in the script of the command with this index.
+fn place_of(index: usize, commands: ScriptCommands, args: &Args) -> Option<String> {
+    let given = commands.iter().nth(index)?;
+    files::place_in_script(&given, args.script.as_ref())
 }
 
 fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
@@ -250,13 +249,13 @@ fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
 
 /// PM-2: requires that the branch is not played by mail.
 pub(crate) fn require_not_by_mail(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
-    turnfold_mail::require_not_by_mail(store, revision)?.map_err(|reason| failure(&reason, None, ""))
+    turnfold_mail::require_not_by_mail(store, revision)?.map_err(|reason| failure(&reason, None))
 }
 
-fn failure(reason: &NotPlayed, asked: Option<Viewer>, place: &str) -> Failure {
+fn failure(reason: &NotPlayed, asked: Option<Viewer>) -> Failure {
     let failure = match reason {
         NotPlayed::ByMail { .. } => Failure::usage(reason.to_string()),
-        _ => Failure::negative(format!("{place}{reason}")),
+        _ => Failure::negative(reason.to_string()),
     };
     failure.maybe_hint(after_not_played(reason, asked))
 }
@@ -338,12 +337,12 @@ fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Fai
         Err(NotAnswered::ApiError(problem)) => problem,
         Err(not_answered) => return Err(not_answered.into()),
     };
-    let Some((index, record)) = &problem.command else { return Err(problem.failure()) };
+    let Some((index, record)) = &problem.command else { return Err(problem.failure) };
     print_rejected(record, output)?;
     // The hint may take another request, so the outcome is shown before it.
     output.flush()?;
-    let failure = problem.failure_at(&place_of(*index, ScriptCommands::Read(&lines), args));
-    Err(failure.maybe_hint(explained_by(record, &args.revision, client)))
+    let place = place_of(*index, ScriptCommands::Read(&lines), args);
+    Err(problem.failure.at(place).maybe_hint(explained_by(record, &args.revision, client)))
 }
 
 /// The ruleset is asked for only now, because most commands are not rejected.

@@ -18,9 +18,9 @@ use turnfold_serve::{
     AccessToken, HostedMail, Notifying, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
 };
 
+use crate::address::read_origin;
 use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Failure};
-use crate::origin::read_origin;
 use crate::output::Line;
 use crate::stderr::{self, LogFormat};
 use crate::{clock, files, program, random, signals};

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::{load, seek, warn_of_left};
 use crate::output::{Answer, Format};
-use crate::remote::look::{answer_of, ask as ask_service, document, page_of, seen_at};
+use crate::remote::{answer_of, ask as ask_service, document, page_of, seen_at};
 use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture

@@ -346,9 +346,9 @@ fn play_script(args: &ScriptArgs, game: &Game, context: &mut Context) -> Result<
             answer = ExitStatus::No;
             if !args.keep_going {
                 context.output.flush()?;
-                let place = files::before_colon(place);
-                let message = format!("{place}the command was rejected; the script stops here");
-                return Err(Failure::negative(message).hint("`--keep-going` continues after rejections"));
+                return Err(Failure::negative("the command was rejected; the script stops here")
+                    .at(place)
+                    .hint("`--keep-going` continues after rejections"));
             }
         }
     }

@@ -11,14 +11,13 @@ use turnfold_show::render::recorded_mark;
 use ureq::http::StatusCode;
 
 use super::Sourced;
+use crate::client::{Client, NotAnswered, path_of};
 use crate::commands::find::{Args, WantedArgs};
 use crate::corpus::Corpus;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::listed;
 use crate::output::{Line, Output, dim, plain, printable, warning};
-use crate::remote::client::{Client, path_of};
-use crate::remote::look::{ListPart, print_pages, seen_at};
-use crate::remote::problem::NotAnswered;
+use crate::remote::{ListPart, print_pages, seen_at};
 
 /// The most found entries of a log that are held in memory until the logs before it are printed. A log with more of
 /// them is folded again when it is printed.
@@ -102,7 +101,7 @@ impl Corpus<'_> {
                 Err(NotAnswered::ApiError(error))
                     if args.wanted.when.is_some() && error.status == StatusCode::UNPROCESSABLE_ENTITY =>
                 {
-                    senseless.get_or_insert_with(|| error.failure());
+                    senseless.get_or_insert(error.failure);
                 }
                 Err(error) => return Err(error.into()),
             }

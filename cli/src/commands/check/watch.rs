@@ -24,7 +24,7 @@ use turnfold_history::input::is_standard;
 use walkdir::{DirEntry, WalkDir};
 
 use super::Args;
-use crate::clock::Stopwatch;
+use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
@@ -123,7 +123,7 @@ impl Watch<'_> {
     }
 
     fn wait(&self, time: Duration) -> bool {
-        let watch = Stopwatch::start();
+        let watch = clock::stopwatch();
         while !self.is_over() && watch.elapsed() < time {
             thread::sleep(STEP);
         }
@@ -182,7 +182,7 @@ impl Watch<'_> {
     fn next_change(&self, before: &Looked) -> Option<PathBuf> {
         let mut pause = LOOK;
         while self.wait(pause) {
-            let watch = Stopwatch::start();
+            let watch = clock::stopwatch();
             let mut now = self.look();
             pause = LOOK.max(watch.elapsed() * SHARE);
             while now != *before {

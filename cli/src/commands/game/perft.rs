@@ -10,9 +10,11 @@ use crate::commands::new::GameArgs;
 use crate::commands::show::require_legal;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::limits::PERFT_STATES_MAX;
 use crate::output::{dim, plain};
 use crate::stderr;
+
+/// The most distinct states that are held at one depth.
+const STATES_MAX: usize = 1_000_000;
 
 /// Count the command sequences that the rules offer from a setup
 ///
@@ -124,9 +126,9 @@ impl Count {
                 let after = self.play(state.as_ref(), depth, seat, &command)?;
                 let (_, sequences) = next.entry(self.key(after.as_ref())).or_insert((after, 0));
                 *sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
-                if next.len() > PERFT_STATES_MAX {
+                if next.len() > STATES_MAX {
                     return Err(Failure::usage(format!(
-                        "more than {PERFT_STATES_MAX} distinct states at depth {depth}"
+                        "more than {STATES_MAX} distinct states at depth {depth}"
                     ))
                     .hint("choose a smaller depth or a smaller setup"));
                 }

@@ -20,13 +20,13 @@ use turnfold_store::MatchName;
 
 use super::run::now;
 use super::{HostArgs, letter_lines};
+use crate::address::read_origin;
 use crate::commands::import::import_line;
 use crate::commands::new::{bad_setup, find, read_setup};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::origin::read_origin;
 use crate::output::{Line, counted};
-use crate::{clock, files, limits, random};
+use crate::{clock, files, random};
 
 /// Create a match that is played by mail, and an invitation for each seat
 ///
@@ -94,7 +94,7 @@ pub(super) fn open(args: &OpenArgs, context: &mut Context) -> Result<ExitStatus,
     let rules = find(&args.rules, context)?;
     let setup = read_setup(&*rules, &args.setup)?;
     let written = match &args.desk {
-        Some(path) => Some(files::read_text(path, &limits::MAIL_TERMS)?),
+        Some(path) => Some(files::read_text(path, &files::MAIL_TERMS)?),
         None => None,
     };
     let is_fair = args.dice == MailDice::Fair;
@@ -113,7 +113,7 @@ pub(super) fn open(args: &OpenArgs, context: &mut Context) -> Result<ExitStatus,
         terms: &terms.toml,
         is_fair,
         is_tried: true,
-        match_id: random::match_id()?,
+        match_id: random::bytes()?,
         created_at_ms: clock::now_ms()?,
     };
     let store = context.open_or_create_store()?;

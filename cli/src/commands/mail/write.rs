@@ -253,5 +253,5 @@ fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
 }
 
 fn nonce() -> Result<Nonce, Failure> {
-    random::match_id().map(Nonce::new)
+    random::bytes().map(Nonce::new)
 }

@@ -7,10 +7,10 @@ use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 
 use crate::address::StoreAddress;
+use crate::client::{ServiceReply, ServiceRequest};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Line, added, counted, plain, removed, warning};
-use crate::remote::client::{ServiceReply, ServiceRequest};
 use crate::{clock, files};
 
 /// Find what keeps a store or a service from working well
@@ -240,7 +240,7 @@ fn service_findings(context: &Context) -> Vec<DoctorFinding> {
             findings.push(DoctorFinding::ok("service", "takes requests, and its store accepts writes"));
             findings.extend(service_clock_finding(&reply));
         }
-        Err(failure) => findings.push(DoctorFinding::failed("service", &failure)),
+        Err(error) => findings.push(DoctorFinding::failed("service", &error.into())),
     }
     let kind = match client.kind() {
         TokenKind::Admin => "the admin",
@@ -255,7 +255,7 @@ fn service_findings(context: &Context) -> Vec<DoctorFinding> {
     };
     findings.push(match client.get(&ServiceRequest::of("/v1/matches", Vec::new(), Format::Json)) {
         Ok(_) => DoctorFinding::ok("token", format!("is valid, and of {kind}")),
-        Err(failure) => DoctorFinding::failed("token", &failure),
+        Err(error) => DoctorFinding::failed("token", &error.into()),
     });
     findings
 }

@@ -1,26 +1,24 @@
-//! Sends requests to a service with a token.
+//! Sends requests to a service with a token (SV-40), and reads its answers and errors. Never prints or logs a token.
 
-use std::env;
-use std::io;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::{env, io, mem, thread};
 
+use serde::Deserialize;
 use serde_json::Value;
 use turnfold_history::Revision;
+use turnfold_history::input::Limits;
 use turnfold_serve::{AccessToken, TokenKind};
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Body, Error};
 
-use crate::clock::Stopwatch;
+use crate::address::SafeOrigin;
+use crate::clock;
 use crate::failure::Failure;
 use crate::files::shown;
-use crate::limits::AUTHORITIES;
 use crate::output::Format;
-use crate::remote::origin::SafeOrigin;
-use crate::remote::problem::{ApiError, NotAnswered};
 
 /// The longest time to connect, and to receive a whole answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -45,14 +43,18 @@ pub(crate) struct Client {
 pub(crate) struct ServiceRequest<'a> {
     pub(crate) path: String,
     pub(crate) query: Vec<(&'a str, String)>,
-    pub(crate) format: Format,
-    /// The media type of a file, which is the same in every format.
-    pub(crate) media_type: Option<&'static str>,
+    /// The media type of the answer.
+    pub(crate) accept: &'static str,
 }
 
 impl<'a> ServiceRequest<'a> {
     pub(crate) fn of(path: impl Into<String>, query: Vec<(&'a str, String)>, format: Format) -> Self {
-        Self { path: path.into(), query, format, media_type: None }
+        let accept = match format {
+            Format::Text => "text/plain",
+            Format::Json => JSON,
+            Format::Svg => "image/svg+xml",
+        };
+        Self { path: path.into(), query, accept }
     }
 }
 
@@ -111,12 +113,8 @@ impl Client {
         matches!(self.kind, TokenKind::Host | TokenKind::Admin)
     }
 
-    pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<ServiceReply, Failure> {
-        Ok(self.try_get(asked)?)
-    }
-
     /// Sends a request that may be refused. If the service asks the client to wait, waits and tries again.
-    pub(crate) fn try_get(&self, asked: &ServiceRequest) -> Result<ServiceReply, NotAnswered> {
+    pub(crate) fn get(&self, asked: &ServiceRequest) -> Result<ServiceReply, NotAnswered> {
         self.repeat(asked, None)
     }
 
@@ -128,7 +126,7 @@ impl Client {
 
     fn repeat(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<ServiceReply, NotAnswered> {
         let mut pause = PAUSE_MIN;
-        let mut since: Option<Stopwatch> = None;
+        let mut since: Option<Instant> = None;
         loop {
             let not_answered = match self.send(asked, sent) {
                 Err(not_answered) => not_answered,
@@ -144,7 +142,7 @@ impl Client {
             if since.is_none() {
                 tracing::info!(service = %self.origin, "no answer; the request is repeated for 30 s");
             }
-            if since.get_or_insert_with(Stopwatch::start).elapsed() >= REPEAT_TIME {
+            if since.get_or_insert_with(clock::stopwatch).elapsed() >= REPEAT_TIME {
                 return Err(not_answered);
             }
             thread::sleep(wanted.min(PAUSE_MAX));
@@ -153,34 +151,22 @@ impl Client {
     }
 
     fn send(&self, asked: &ServiceRequest, sent: Option<&Sent>) -> Result<ServiceReply, NotAnswered> {
-        let accept = match asked.format {
-            Format::Text => "text/plain",
-            Format::Json => JSON,
-            Format::Svg => "image/svg+xml",
-        };
-        let accept = asked.media_type.unwrap_or(accept);
+        let accept = asked.accept;
         let uri = format!("{}{}", self.origin, asked.path);
         let bearer = format!("Bearer {}", self.token.expose());
         let query = asked.query.iter().map(|(name, value)| (*name, value.as_str()));
-        let answer = match sent {
-            None => {
-                let request = self.agent.get(uri).query_pairs(query);
-                request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept).call()
+        let answer = if let Some(Sent { body: Some(body), key, .. }) = sent {
+            let request = self.agent.post(uri).query_pairs(query);
+            let request = request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept);
+            let mut request = request.content_type(JSON);
+            if let Some(key) = key {
+                request = request.header("idempotency-key", format!("\"{key}\""));
             }
-            Some(Sent { body: None, .. }) => {
-                let request = self.agent.delete(uri);
-                request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept).call()
-            }
-            Some(Sent { body: Some(body), key, .. }) => {
-                let request = self.agent.post(uri).query_pairs(query);
-                let request = request.header(header::AUTHORIZATION, bearer).header(header::ACCEPT, accept);
-                let request = request.content_type(JSON);
-                let request = match key {
-                    Some(key) => request.header("idempotency-key", format!("\"{key}\"")),
-                    None => request,
-                };
-                request.send(body.to_string())
-            }
+            request.send(body.to_string())
+        } else {
+            let request = if sent.is_some() { self.agent.delete(uri) } else { self.agent.get(uri) };
+            let request = request.query_pairs(query).header(header::AUTHORIZATION, bearer);
+            request.header(header::ACCEPT, accept).call()
         };
         self.read(answer.map_err(|error| self.not_sent(&error))?, accept)
     }
@@ -189,9 +175,8 @@ impl Client {
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let body = body.map_err(|error| self.not_sent(&error))?;
         let status = answer.status();
-        let headers = std::mem::take(answer.headers_mut());
-        let media_type = text_of(&headers, "content-type").unwrap_or_default();
-        let media_type = media_type.split(';').next();
+        let headers = mem::take(answer.headers_mut());
+        let media_type = text_of(&headers, "content-type").unwrap_or_default().split(';').next();
         let text = String::from_utf8(body).ok();
         if status.is_success() {
             return match text {
@@ -208,7 +193,7 @@ impl Client {
         let problem = ApiError::read(status, body, &self.origin);
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             let seconds = text_of(&headers, "retry-after").and_then(|seconds| seconds.parse().ok());
-            return Err(NotAnswered::Later(problem.failure(), seconds));
+            return Err(NotAnswered::Later(problem.failure, seconds));
         }
         Err(NotAnswered::ApiError(problem.into()))
     }
@@ -230,14 +215,16 @@ impl Client {
 /// The environment variable for a file of trusted certificates, the same as for other programs.
 const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
 
-fn trusted_authorities() -> Result<RootCerts, Failure> {
-    match env::var_os(AUTHORITIES_VARIABLE) {
-        Some(path) if !path.is_empty() => read_authorities(Path::new(&path)),
-        _ => Ok(RootCerts::WebPki),
-    }
-}
+/// Certificates of authorities; those of a system take about 200 KiB.
+const AUTHORITIES: Limits =
+    Limits { what: "file of certificates", bytes_max: 4 << 20, lines_max: 1 << 17, line_bytes_max: 1 << 12 };
 
-fn read_authorities(path: &Path) -> Result<RootCerts, Failure> {
+fn trusted_authorities() -> Result<RootCerts, Failure> {
+    let path = env::var_os(AUTHORITIES_VARIABLE).unwrap_or_default();
+    if path.is_empty() {
+        return Ok(RootCerts::WebPki);
+    }
+    let path = Path::new(&path);
     let unusable = |what: String| Failure::usage(format!("`{AUTHORITIES_VARIABLE}`: {what}"));
     let bytes = AUTHORITIES.read_file(path).map_err(|error| unusable(error.to_string()))?;
     let shown = shown(path);
@@ -253,4 +240,73 @@ fn read_authorities(path: &Path) -> Result<RootCerts, Failure> {
         return Err(unusable(format!("expected a certificate in `{shown}`, as PEM")));
     }
     Ok(RootCerts::new_with_certs(&certificates))
+}
+
+pub(crate) enum NotAnswered {
+    /// There was no connection or it was lost, so it is unknown whether the request took effect.
+    Lost(Failure),
+    /// The service is unavailable for now. The number is the seconds to wait, if the service names it.
+    Later(Failure, Option<u64>),
+    /// The service refused the request, with its reason.
+    ApiError(Box<ApiError>),
+    /// The request failed in another way, so repeating it is useless.
+    Failed(Failure),
+}
+
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) failure: Failure,
+    /// The rejected command: its index in the request, and its record.
+    pub(crate) command: Option<(usize, Value)>,
+}
+
+#[derive(Default, Deserialize)]
+struct ProblemDocument {
+    detail: Option<String>,
+    index: Option<usize>,
+    record: Option<Value>,
+}
+
+impl ApiError {
+    /// Reads the body of an error. A body that is not from a turnfold service is replaced by the status.
+    fn read(status: StatusCode, body: Option<&str>, origin: &SafeOrigin) -> Self {
+        let document = body.and_then(|body| serde_json::from_str(body).ok());
+        let ProblemDocument { detail, index, record } = document.unwrap_or_default();
+        let message = detail.unwrap_or_else(|| {
+            format!("`{origin}` answered {status} without a reason; is it a service of turnfold?")
+        });
+        let failure = match status {
+            StatusCode::CONFLICT => Failure::negative(message),
+            StatusCode::PRECONDITION_FAILED => {
+                Failure::negative(message).hint("look at what is new and try again")
+            }
+            // A service without the rules has the same exit code as a store without them.
+            _ if status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED => Failure::usage(message),
+            _ => Failure::trouble(message),
+        };
+        Self { status, failure, command: index.zip(record) }
+    }
+}
+
+impl NotAnswered {
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::ApiError(problem) if problem.status.is_client_error())
+    }
+}
+
+impl From<Failure> for NotAnswered {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<NotAnswered> for Failure {
+    fn from(not_answered: NotAnswered) -> Self {
+        match not_answered {
+            NotAnswered::Lost(failure) | NotAnswered::Later(failure, _) | NotAnswered::Failed(failure) => {
+                failure
+            }
+            NotAnswered::ApiError(problem) => problem.failure,
+        }
+    }
 }
