@@ -4,7 +4,7 @@
 
 use snapbox::str;
 use turnfold_core::Registry;
-use turnfold_history::golden::{ChainVerification, Finding, FindingKind, verify};
+use turnfold_history::golden::{Finding, FindingKind, verify};
 use turnfold_proof::bundle::{StoreRecords, write_bundle};
 use turnfold_store::{BranchCopy, Genesis, MatchName, Store, StoreReader};
 
@@ -307,9 +307,9 @@ exit 3| error: corrupt store: match `other`, branch `main`, entry 3: the journal
 /// Returns what `verify`, `verify --chain` and `audit` find.
 fn found(store: &Store, name: &MatchName) -> Vec<Vec<Finding>> {
     let registry = Registry::default();
-    let by_rules = verify(store, name, &registry).unwrap().findings.into_iter();
+    let by_rules = verify(store, name, Some(&registry)).unwrap().findings.into_iter();
     let by_rules = by_rules.filter(|finding| finding.kind != FindingKind::UnknownRules).collect();
-    vec![by_rules, ChainVerification::of(store, name).unwrap().findings]
+    vec![by_rules, verify(store, name, None).unwrap().findings]
 }
 
 /// The match alone reveals a false origin, because its entries do not give the link of the origin.

@@ -63,7 +63,7 @@ fn commands(count: u64) -> (Vec<NewEntry>, Box<dyn AnyState>) {
 }
 
 fn verified(store: &StoreReader) -> Verification {
-    verify(store, &name(), &turnfold_games::standard()).unwrap()
+    verify(store, &name(), Some(&turnfold_games::standard())).unwrap()
 }
 
 /// Verifies a stored match that disagrees with its rules, and requires this finding.
@@ -114,7 +114,8 @@ fn branches_are_folded_to_their_own_ends() {
     store.create_branch(&name(), &"line".parse().unwrap(), &BranchName::main(), 0, Vec::new()).unwrap();
     let Verification { branches, findings, .. } = verified(&store);
     assert_eq!(findings, []);
-    let found = branches.iter().map(|found| (found.branch.as_str(), found.entries, found.state_hash));
+    let found =
+        branches.iter().map(|found| (found.branch.as_str(), found.entries, found.state_hash.unwrap()));
     assert!(found.eq([("main", 20, end.state_hash()), ("line", 0, start().state_hash())]), "{branches:?}");
     assert_ne!(end.state_hash(), start().state_hash());
 }

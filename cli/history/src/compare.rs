@@ -1,11 +1,11 @@
 //! Comparisons: of what a source records with what the rules compute, and of one history with another.
 
-pub(crate) mod diff;
-pub(crate) mod difference;
+mod diff;
+mod difference;
 pub(crate) mod divergence;
 mod impact;
 mod migration;
-pub(crate) mod outcomes;
+mod port;
 
 pub use diff::{Comparison, DiffStat, Ignored, Side, StatesPart, compare};
 pub use difference::Difference;

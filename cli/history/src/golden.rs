@@ -1,17 +1,18 @@
 //! Checks, blesses and amends golden logs, and verifies stored matches by their rules.
 
 mod amend;
-pub(crate) mod bless;
-mod chain;
+mod bless;
 pub(crate) mod check;
-pub(crate) mod found;
-mod origins;
-mod selftest;
-pub(crate) mod verify;
+mod checked;
+mod found;
+mod mismatch;
+mod verify;
 
 pub use amend::{Amending, Amendment, ChangedRoll};
 pub use bless::{Change, RulesChange};
-pub use chain::{ChainVerification, LinkedBranch};
-pub use check::{AllDifferences, CheckLimits, CheckReport, Checked, FileCheck, Mismatch};
+pub use check::{CheckLimits, CheckReport, FileCheck};
+
+pub use checked::{AllDifferences, Checked};
 pub use found::{FoundFiles, UnreadPath};
+pub use mismatch::Mismatch;
 pub use verify::{Finding, FindingKind, Verification, VerifiedBranch, verify};

@@ -3,9 +3,7 @@
 use std::str::FromStr;
 
 use serde_json::json;
-use turnfold_history::golden::{
-    ChainVerification, Finding, FindingKind, LinkedBranch, Verification, VerifiedBranch, verify,
-};
+use turnfold_history::golden::{Finding, FindingKind, Verification, VerifiedBranch, verify};
 use turnfold_history::{
     FileName, History, Parting, QuotedFinding, QuotedLink, Revision, SourceName, Sources,
 };
@@ -132,16 +130,10 @@ fn verify_matches(
     let mut damaged = 0;
     for match_name in matches {
         let match_name = &match_name?;
-        let findings = if is_chain_only {
-            let verification = ChainVerification::of(&store, match_name)?;
-            print_chain(match_name, &verification, context)?;
-            verification.findings
-        } else {
-            let verification = verify(&store, match_name, &context.registry)?;
-            print(Some(match_name), &verification, context)?;
-            verification.findings
-        };
-        for finding in findings {
+        let registry = if is_chain_only { None } else { Some(&context.registry) };
+        let verification = verify(&store, match_name, registry)?;
+        print(Some(match_name), &verification, is_chain_only, context)?;
+        for finding in verification.findings {
             if finding.kind == FindingKind::Damaged { damaged += 1 } else { disagreeing += 1 }
         }
     }
@@ -151,7 +143,7 @@ fn verify_matches(
     {
         let finding = Finding { branch, seq, kind: FindingKind::Damaged, message: reason };
         let found = Verification { findings: vec![finding], ..Verification::default() };
-        print(match_name.as_ref(), &found, context)?;
+        print(match_name.as_ref(), &found, false, context)?;
         damaged += 1;
     }
     if damaged > 0 {
@@ -173,12 +165,13 @@ fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context
         };
         let link = store.links(match_name, branch, 0..=entries)?.pop();
         let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
-        let branches = vec![LinkedBranch { branch: branch.clone(), entries, link }];
-        return print_chain(match_name, &ChainVerification { branches, findings: Vec::new() }, context);
+        let branches = vec![VerifiedBranch { branch: branch.clone(), entries, link, state_hash: None }];
+        let verification = Verification { branches, ..Verification::default() };
+        return print(Some(match_name), &verification, true, context);
     }
     let history = History::of_branch(revision, &store, &context.registry)?;
     let entries = history.head();
-    let state_hash = history.state()?.state_hash();
+    let state_hash = Some(history.state()?.state_hash());
     let link = store.links(match_name, branch, entries..=entries)?.pop();
     let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
     let verification = Verification {
@@ -187,20 +180,35 @@ fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context
         left: Verification::left_to_check(&history.dice),
         referee: Verification::named_referee(&*history.rules),
     };
-    print(Some(match_name), &verification, context)
+    print(Some(match_name), &verification, false, context)
 }
 
-fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Context) -> Result<(), Failure> {
+fn print(
+    match_name: Option<&MatchName>,
+    found: &Verification,
+    is_chain_only: bool,
+    context: &mut Context,
+) -> Result<(), Failure> {
     let Verification { branches, findings, left, referee } = found;
     let match_name = match_name.map(MatchName::as_str);
     let ok = findings.is_empty();
-    let verified = json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left, "referee": referee });
+    let not_checked = Verification::NOT_CHECKED;
+    let verified = if is_chain_only {
+        json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "not_checked": not_checked })
+    } else {
+        json!({ "match": match_name, "ok": ok, "branches": branches, "findings": findings, "dice": left, "referee": referee })
+    };
     context.output.show(&verified, || {
         let name = match_name.unwrap_or("the store");
         let mut lines = Vec::new();
         for VerifiedBranch { branch, entries, link, state_hash } in branches {
-            let hashes = format!("state {state_hash:.16} link {link:.16}");
-            lines.push(branch_line(name, branch, *entries, &hashes));
+            let entries = counted(*entries, "entry", "entries");
+            let state = match state_hash {
+                Some(state_hash) => format!("state {state_hash:.16} "),
+                None => String::new(),
+            };
+            let branch = plain(format_args!(" {name}@{branch}: {entries} "));
+            lines.push([added("ok"), branch, dim(format_args!("{state}link {link:.16}"))].into());
         }
         lines.extend(findings.iter().map(|finding| finding_line(name, finding)));
         if let Some(left) = left {
@@ -211,37 +219,12 @@ fn print(match_name: Option<&MatchName>, found: &Verification, context: &mut Con
             let whose = plain(format_args!(" {name}: computed by your referee {referee}"));
             lines.push([dim("rules"), whose].into());
         }
-        lines
-    })?;
-    Ok(())
-}
-
-fn print_chain(
-    match_name: &MatchName,
-    found: &ChainVerification,
-    context: &mut Context,
-) -> Result<(), Failure> {
-    let ChainVerification { branches, findings } = found;
-    let name = match_name.as_str();
-    let ok = findings.is_empty();
-    let document = json!({ "match": name, "ok": ok, "branches": branches, "findings": findings, "not_checked": ChainVerification::NOT_CHECKED });
-    context.output.show(&document, || {
-        let mut lines = Vec::new();
-        for LinkedBranch { branch, entries, link } in branches {
-            lines.push(branch_line(name, branch, *entries, &format!("link {link:.16}")));
+        if is_chain_only {
+            lines.push([dim("not checked"), plain(format_args!(" {name}: {not_checked}"))].into());
         }
-        lines.extend(findings.iter().map(|finding| finding_line(name, finding)));
-        lines.push(
-            [dim("not checked"), plain(format_args!(" {name}: {}", ChainVerification::NOT_CHECKED))].into(),
-        );
         lines
     })?;
     Ok(())
-}
-
-fn branch_line(name: &str, branch: &BranchName, entries: u64, hashes: &str) -> Line {
-    let entries = counted(entries, "entry", "entries");
-    Line::from([added("ok"), plain(format_args!(" {name}@{branch}: {entries} ")), dim(hashes)])
 }
 
 fn finding_line(name: &str, finding: &Finding) -> Line {

@@ -27,7 +27,7 @@ fn restore(stream: &[u8]) {
         Err(error) => return check_message(&error.to_string()),
     };
     for found in store.matches().unwrap() {
-        let findings = verify(&store, &found.name, &turnfold_games::standard()).unwrap().findings;
+        let findings = verify(&store, &found.name, Some(&turnfold_games::standard())).unwrap().findings;
         // The rules may refuse what a forged backup contains, but nothing of it may be damaged.
         let damage = findings.iter().find(|finding| finding.kind == FindingKind::Damaged);
         assert_eq!(damage, None, "a restored store is sound");

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use turnfold_core::{AnyState, Seat};
 
 use crate::text::printable;
 
@@ -36,11 +35,6 @@ pub(super) fn side_text(value: Option<&Value>) -> String {
         Some(value) => value.to_string(),
         None => "(none)".into(),
     }
-}
-
-/// Returns a seat's view of a state.
-pub(crate) fn view_of(state: &dyn AnyState, seat: Seat) -> Value {
-    state.view_at(seat.into(), "").unwrap_or_default()
 }
 
 impl Difference {

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
-use turnfold_core::{Digest, FoldError, Outcome, Rejected, Seat};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use similar::{ChangeTag, TextDiff};
+use turnfold_core::{FoldError, Outcome, Rejected, Seat};
 
 use crate::history::entry::{Attempt, LogEntry, ShortHash};
-use crate::tfl::{Closing, HeaderMark};
+use crate::text::{Line, added, counted, dim, plain, removed};
 
 /// A difference between what is recorded and what the rules compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +40,6 @@ pub enum Subject {
     },
     /// A command that must be rejected at its place.
     Attempt {
-        /// The entry before it, or 0.
-        after: u64,
         /// The seat that gives it.
         seat: Seat,
         /// The command, as it is recorded.
@@ -51,10 +51,7 @@ pub enum Subject {
         path: Option<String>,
     },
     /// The end of the log, or the closing line of a file.
-    End {
-        /// The last entry, or 0.
-        after: u64,
-    },
+    End,
 }
 
 /// What differs in a divergence.
@@ -96,8 +93,6 @@ pub enum DivergenceKind {
 /// A recorded or computed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The text of a command.
-    Command(String),
     /// The outcome of a command.
     Outcome(Outcome),
     /// That a command is rejected, and why.
@@ -107,20 +102,11 @@ pub enum Claim {
         /// The rejection in words.
         message: String,
     },
-    /// The values of a roll.
-    Roll(Vec<i32>),
     /// The beginning of a state hash.
     Hash(ShortHash),
-    /// The number of entries.
-    Count(u64),
-    /// A whole hash.
-    Digest(Digest),
-    /// The closing line.
-    Closing(Closing),
-    /// The header.
-    Header(HeaderMark),
-    /// In words: the result of a second fold, a value in a view, or why an entry cannot be folded.
-    Run(String),
+    /// Anything else as text: a command, a roll, a number, a digest, the closing line, a value in a view, the result of a
+    /// second fold, or why an entry cannot be folded.
+    Text(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -142,8 +128,8 @@ impl Divergence {
     /// Compares an entry with what the rules compute. It must have an outcome, a hash and canonical text.
     pub(crate) fn of_entry(recorded: &LogEntry, computed: &LogEntry) -> Option<Self> {
         if recorded.command != computed.command {
-            let old = Claim::Command(recorded.command.to_string());
-            let new = Claim::Command(computed.command.to_string());
+            let old = Claim::text(&recorded.command);
+            let new = Claim::text(&computed.command);
             return Some(Self::new(recorded, DivergenceKind::NotCanonical, Some(old), new));
         }
         if let (None, Some(outcome)) = (&recorded.outcome, &computed.outcome) {
@@ -191,22 +177,20 @@ impl Divergence {
                 Some(Self::new(recorded, DivergenceKind::Rejected, claim, computed))
             }
             FoldError::WrongRoll { expected, found, .. } => {
-                let claim = Some(Claim::Roll(found.clone()));
-                let computed = Claim::Roll(expected.clone());
-                Some(Self::new(recorded, DivergenceKind::WrongRoll, claim, computed))
+                let [found, expected] = [found, expected].map(|values| Claim::of_roll(values));
+                Some(Self::new(recorded, DivergenceKind::WrongRoll, Some(found), expected))
             }
             _ => None,
         }
     }
 
-    pub(crate) fn of_attempt(after: u64, recorded: &Attempt, computed: Outcome) -> Option<Self> {
+    pub(crate) fn of_attempt(recorded: &Attempt, computed: Outcome) -> Option<Self> {
         if recorded.outcome.as_ref() == Some(&computed) {
             return None;
         }
-        let subject = Subject::of_attempt(after, recorded);
         let kind = if recorded.outcome.is_some() { DivergenceKind::Attempt } else { DivergenceKind::Missing };
-        let recorded = recorded.outcome.clone().map(Claim::Outcome);
-        Some(Self::new(subject, kind, recorded, Claim::Outcome(computed)))
+        let outcome = recorded.outcome.clone().map(Claim::Outcome);
+        Some(Self::new(recorded, kind, outcome, Claim::Outcome(computed)))
     }
 
     /// Returns what is recorded, or the name of what is missing.
@@ -217,7 +201,7 @@ impl Divergence {
             (None, Claim::Outcome(_), Subject::Attempt { .. }) => Cow::Borrowed("the rejection"),
             (None, Claim::Outcome(_), _) => Cow::Borrowed("the outcome"),
             (None, Claim::Hash(_), _) => Cow::Borrowed("the state hash"),
-            (None, Claim::Closing(_), _) => Cow::Borrowed("the closing line"),
+            (None, _, Subject::End) => Cow::Borrowed("the closing line"),
             (None, ..) => Cow::Borrowed("accepted"),
         }
     }
@@ -225,7 +209,12 @@ impl Divergence {
     /// Returns the code of the reason or rejection: the computed one if there is one, else the recorded one.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        self.computed.code().or_else(|| self.recorded.as_ref()?.code())
+        self.codes().last()
+    }
+
+    /// Returns the codes of the recorded and the computed claim, as far as there are any.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = &str> {
+        self.recorded.iter().chain([&self.computed]).filter_map(Claim::code)
     }
 
     /// Returns the first pair of effects in which two applied outcomes differ, the recorded one first.
@@ -254,22 +243,9 @@ impl Divergence {
         }
         [old.get(index).cloned(), new.get(index).cloned()]
     }
-
-    pub(crate) fn codes(&self) -> Vec<&str> {
-        let mut codes = Vec::new();
-        if let Some(recorded) = &self.recorded {
-            codes.extend(recorded.code());
-        }
-        codes.extend(self.computed.code());
-        codes
-    }
 }
 
 impl Subject {
-    pub(crate) fn of_attempt(after: u64, attempt: &Attempt) -> Self {
-        Self::Attempt { after, seat: attempt.seat, command: attempt.command.clone() }
-    }
-
     /// Returns the entry's number, if the subject is an entry.
     #[must_use]
     pub fn seq(&self) -> Option<u64> {
@@ -281,7 +257,7 @@ impl Subject {
     pub fn command(&self) -> Option<(Seat, &str)> {
         match self {
             Self::Entry { seat, command, .. } | Self::Attempt { seat, command, .. } => Some((*seat, command)),
-            Self::Header { .. } | Self::End { .. } => None,
+            Self::Header { .. } | Self::End => None,
         }
     }
 }
@@ -292,18 +268,48 @@ impl From<&LogEntry> for Subject {
     }
 }
 
+impl From<&Attempt> for Subject {
+    fn from(attempt: &Attempt) -> Self {
+        Self::Attempt { seat: attempt.seat, command: attempt.command.clone() }
+    }
+}
+
+/// Writes number, seat and command. An attempt has no number, and header and end have none of the three.
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (seat, command) = self.command().unzip();
+        let mut json = serializer.serialize_struct("Subject", 3)?;
+        json.serialize_field("seq", &self.seq())?;
+        json.serialize_field("seat", &seat)?;
+        json.serialize_field("command", &command)?;
+        json.end()
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Entry { seq, seat, command } => write!(out, "entry {seq} ({seat} {command})"),
             Self::Attempt { seat, command, .. } => write!(out, "attempt ({seat} {command})"),
             Self::Header { .. } => out.write_str("header"),
-            Self::End { .. } => out.write_str("closing line"),
+            Self::End => out.write_str("closing line"),
         }
     }
 }
 
 impl Claim {
+    pub(crate) fn text(text: impl fmt::Display) -> Self {
+        Self::Text(text.to_string())
+    }
+
+    fn of_roll(values: &[i32]) -> Self {
+        let mut text = String::from("rolled");
+        for value in values {
+            text = format!("{text} {value}");
+        }
+        Self::Text(text)
+    }
+
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
             Self::Outcome(outcome) | Self::Rejection { outcome, .. } => outcome.code(),
@@ -315,6 +321,41 @@ impl Claim {
     #[must_use]
     pub fn short(&self) -> String {
         if let Self::Rejection { outcome, .. } = self { outcome.to_string() } else { self.to_string() }
+    }
+
+    /// Returns the comparison with another claim, one effect a line. Equal effects far from a difference are only
+    /// counted.
+    #[must_use]
+    pub fn changes(&self, actual: &Self) -> Vec<Line> {
+        let expected = self.parts();
+        let actual = actual.parts();
+        let old: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+        let new: Vec<&str> = actual.iter().map(AsRef::as_ref).collect();
+        let diff = TextDiff::from_slices(&old, &new);
+        let mut lines = Vec::new();
+        let mut shown = 0;
+        for group in diff.grouped_ops(CONTEXT) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            lines.extend(unchanged(first.old_range().start - shown));
+            shown = last.old_range().end;
+            for op in &group {
+                for change in diff.iter_changes(op) {
+                    let line = match change.tag() {
+                        ChangeTag::Delete => removed(format_args!("- {}", change.value())),
+                        ChangeTag::Insert => added(format_args!("+ {}", change.value())),
+                        ChangeTag::Equal => plain(format_args!("  {}", change.value())),
+                    };
+                    lines.push(line.into());
+                }
+            }
+        }
+        lines.extend(unchanged(old.len() - shown));
+        lines
+    }
+
+    /// Returns the claim as lines that were added.
+    pub(crate) fn added(&self) -> impl Iterator<Item = Line> {
+        self.parts().into_iter().map(|part| added(format_args!("+ {part}")).into())
     }
 
     /// Returns the parts that are compared one by one: the effects of an outcome, or else the whole claim.
@@ -332,21 +373,10 @@ impl Claim {
 impl fmt::Display for Claim {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Command(text) | Self::Run(text) => out.write_str(text),
             Self::Outcome(outcome) => outcome.fmt(out),
             Self::Rejection { outcome, message } => write!(out, "{outcome}: {message}"),
-            Self::Roll(values) => {
-                out.write_str("rolled")?;
-                for value in values {
-                    write!(out, " {value}")?;
-                }
-                Ok(())
-            }
             Self::Hash(hash) => hash.fmt(out),
-            Self::Count(count) => count.fmt(out),
-            Self::Digest(digest) => digest.fmt(out),
-            Self::Closing(closing) => closing.fmt(out),
-            Self::Header(mark) => mark.fmt(out),
+            Self::Text(text) => out.write_str(text),
         }
     }
 }
@@ -358,7 +388,54 @@ impl From<Rejected> for Claim {
 }
 
 impl Serialize for Claim {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+/// How many equal effects are shown on either side of a difference.
+const CONTEXT: usize = 3;
+
+fn unchanged(count: usize) -> Option<Line> {
+    if count == 0 {
+        return None;
+    }
+    let counted = counted(count as u64, "equal effect", "equal effects");
+    Some(dim(format_args!("  … {counted}")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: &str, actual: &str, lines: &[&str]) {
+        let claim = |text: &str| Claim::Outcome(text.parse().unwrap());
+        let shown: Vec<_> = claim(expected).changes(&claim(actual)).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, lines);
+    }
+
+    #[test]
+    fn quoted_text_is_not_split() {
+        check(r#"flash text="a; \"b; c"; d"#, "d", &[r#"- flash text="a; \"b; c""#, "  d"]);
+    }
+
+    #[test]
+    fn effects_far_from_a_difference_are_counted() {
+        check(
+            "1; 2; 3; 4; 5; x; 6; 7; 8; 9",
+            "1; 2; 3; 4; 5; y; 6; 7; 8; 9",
+            &[
+                "  … 2 equal effects",
+                "  3",
+                "  4",
+                "  5",
+                "- x",
+                "+ y",
+                "  6",
+                "  7",
+                "  8",
+                "  … 1 equal effect",
+            ],
+        );
     }
 }

@@ -1,21 +1,16 @@
 //! The impact of this build's rules on a recorded log of any version.
 
-mod cause;
-mod port;
-
 use std::sync::Arc;
 
 use serde_json::Value;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry, Seat};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry};
 use turnfold_store::Log;
 
-use crate::compare::difference::{Difference, view_of};
-use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use crate::error::ReplayError;
-use crate::history::entry::{CommandForm, LogEntry, ShortHash};
-use crate::history::revision::Revision;
+use super::{Claim, Difference, Divergence, DivergenceKind, Subject, port};
 use crate::history::{distrusted, find_rules, recorded_rules};
+use crate::text::first_word;
 use crate::tfl::{Header, Replay, ReplayLine, TflError};
+use crate::{CommandForm, LogEntry, ReplayError, Revision, ShortHash, Viewer};
 
 /// A log to fold under other rules than its own, by default those of this build.
 pub struct RecordedLog {
@@ -29,10 +24,10 @@ pub struct RecordedLog {
     /// The version of the ruleset under which the log was recorded.
     pub version: u32,
     /// The setup, or why it cannot be read.
-    setup: Result<Vec<u8>, TflError>,
-    dice: DicePolicy,
+    pub(super) setup: Result<Vec<u8>, TflError>,
+    pub(super) dice: DicePolicy,
     /// Entries and attempts.
-    lines: Vec<ReplayLine>,
+    pub(super) lines: Vec<ReplayLine>,
     /// The state hash at the end, if it is recorded.
     closing: Option<Digest>,
     /// A referee that claims to be the same game. If present, the rules are compared with it, and not with what is
@@ -43,6 +38,8 @@ pub struct RecordedLog {
 /// The first difference between a log and the rules that fold it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstDifference {
+    /// The number of the entry, or of the one before an attempt or the end.
+    pub seq: u64,
     /// The entry, attempt or end, with the recorded and the computed claim.
     pub divergence: Divergence,
     /// The key by which logs are grouped, such as `applied → ignored not_adjacent`.
@@ -159,7 +156,7 @@ impl RecordedLog {
             let found = match line {
                 ReplayLine::Attempt(attempt) if attempt.outcome.is_some() => {
                     let judged = state.judge(attempt.seat, &attempt.command);
-                    Divergence::of_attempt(seq, attempt, Outcome::from(&judged))
+                    Divergence::of_attempt(attempt, Outcome::from(&judged))
                 }
                 ReplayLine::Entry(entry) => {
                     seq += 1;
@@ -171,7 +168,7 @@ impl RecordedLog {
                             let kind = DivergenceKind::StateHash;
                             let recorded = Some(Claim::Hash(recorded));
                             let divergence = Divergence::new(entry, kind, recorded, Claim::Hash(computed));
-                            other_state = Some((index, divergence));
+                            other_state = Some((index, seq, divergence));
                         }
                     }
                     found
@@ -179,11 +176,11 @@ impl RecordedLog {
                 _ => None,
             };
             if let Some(divergence) = found {
-                return self.difference_at(index, divergence).map(Some);
+                return self.difference_at(index, seq, divergence).map(Some);
             }
         }
-        if let Some((index, divergence)) = other_state {
-            return self.difference_at(index, divergence).map(Some);
+        if let Some((index, seq, divergence)) = other_state {
+            return self.difference_at(index, seq, divergence).map(Some);
         }
         let computed = state.state_hash_as(self.version);
         let Some(recorded) = self.closing else { return Ok(None) };
@@ -191,13 +188,12 @@ impl RecordedLog {
             return Ok(None);
         }
         let kind = DivergenceKind::ClosingState;
-        let recorded = Some(Claim::Digest(recorded));
-        let divergence =
-            Divergence::new(Subject::End { after: seq }, kind, recorded, Claim::Digest(computed));
-        Ok(Some(FirstDifference::without_field(divergence)))
+        let recorded = Some(Claim::text(recorded));
+        let divergence = Divergence::new(Subject::End, kind, recorded, Claim::text(computed));
+        Ok(Some(FirstDifference::without_field(seq, divergence)))
     }
 
-    fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
+    pub(super) fn start(&self) -> Result<Box<dyn AnyState>, ReplayError> {
         let setup = self.setup.clone()?;
         // A referee's answers may depend on the run instead of on a change of its rules, so it is checked for that
         // (RF-15).
@@ -210,24 +206,18 @@ impl RecordedLog {
         let mut outcome = None;
         let folded = state.fold(&[entry.logged()], &self.dice, &mut |step| outcome = Some(step.outcome()));
         let found = match folded {
-            Ok(()) if entry.outcome.is_none() || entry.outcome == outcome => None,
-            Ok(()) => {
-                let computed = LogEntry { outcome, hash: None, ..entry.clone() };
-                Divergence::contradiction(entry, &computed)
-            }
-            Err(error) => {
-                let Some(refusal) = Divergence::of_refusal(entry, &error) else {
-                    return Err(ReplayError::unreadable(&self.name, error));
-                };
-                Some(refusal)
-            }
+            Ok(()) => Divergence::contradiction(entry, &LogEntry { outcome, hash: None, ..entry.clone() }),
+            Err(error) => match Divergence::of_refusal(entry, &error) {
+                Some(refusal) => Some(refusal),
+                None => return Err(ReplayError::unreadable(&self.name, error)),
+            },
         };
         let Some(found) = found else { return Ok(None) };
         let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: self.command(entry) };
         Ok(Some(Divergence { subject, ..found }))
     }
 
-    fn command(&self, entry: &LogEntry) -> String {
+    pub(super) fn command(&self, entry: &LogEntry) -> String {
         if let CommandForm::Bytes(bytes) = &entry.command
             && let Ok(text) = self.rules.command_text(bytes)
         {
@@ -238,25 +228,30 @@ impl RecordedLog {
 
     /// Folds up to an entry or attempt again, to find the fields that it changes now and changed under the recorded
     /// rules.
-    fn difference_at(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
+    fn difference_at(
+        &self,
+        index: usize,
+        seq: u64,
+        divergence: Divergence,
+    ) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
         let mut state = self.start()?;
         state
             .fold(&LogEntry::all_logged(before.iter().filter_map(ReplayLine::entry)), &self.dice, &mut |_| {})
             .map_err(|error| ReplayError::unreadable(&self.name, error))?;
-        let view = view_of(state.as_ref(), Seat::Host);
+        let view = Viewer::HOST.view(state.as_ref());
         if let Some(entry) = rest.first().and_then(ReplayLine::entry) {
             // A rejected entry changes nothing.
             let _ = self.fold(entry, state.as_mut());
         }
-        let view_here = view_of(state.as_ref(), Seat::Host);
+        let view_here = Viewer::HOST.view(state.as_ref());
         let changed = Difference::between(&view, &view_here).into_iter().next();
         let recorded_view = match &divergence.recorded {
             Some(Claim::Outcome(Outcome::Ignored(_))) => Some(view),
             _ => self.recorded_view(index),
         };
         let field = recorded_view.and_then(|old| Difference::between(&old, &view_here).into_iter().next());
-        Ok(FirstDifference { group: cause::group(&divergence, changed.as_ref()), divergence, field })
+        Ok(FirstDifference { seq, group: group(&divergence, changed.as_ref()), divergence, field })
     }
 
     /// Folds by the recorded rules up to an entry or attempt, inclusive. Returns `None` if this build does not have
@@ -267,12 +262,106 @@ impl RecordedLog {
         let lines = self.lines.get(..=index)?;
         let entries = lines.iter().filter_map(ReplayLine::entry);
         state.fold(&LogEntry::all_logged(entries), &self.dice, &mut |_| {}).ok()?;
-        Some(view_of(state.as_ref(), Seat::Host))
+        Some(Viewer::HOST.view(state.as_ref()))
     }
 }
 
 impl FirstDifference {
-    fn without_field(divergence: Divergence) -> Self {
-        Self { group: cause::group(&divergence, None), divergence, field: None }
+    pub(super) fn without_field(seq: u64, divergence: Divergence) -> Self {
+        Self { seq, group: group(&divergence, None), divergence, field: None }
+    }
+}
+
+/// Returns the name of a difference's group, such as `applied → ignored not_adjacent`. `field` is the first one that
+/// the entry changes.
+pub(super) fn group(divergence: &Divergence, field: Option<&Difference>) -> String {
+    match (divergence.kind, &divergence.recorded, &divergence.computed) {
+        (DivergenceKind::WrongRoll, ..) => "the seed gives another roll".into(),
+        (DivergenceKind::Attempt, Some(old), new) => format!("attempt {old} → {new}"),
+        (DivergenceKind::View, ..) => {
+            let changed = field.map_or("the view".into(), pattern);
+            format!("same outcomes, another view: {changed}")
+        }
+        (DivergenceKind::ClosingState, ..) => "same outcomes, another state at the end".into(),
+        (DivergenceKind::StateHash, ..) => {
+            let changed = field.map_or("nothing that the view shows".into(), pattern);
+            format!("same outcomes, other states from an entry on that changes {changed}")
+        }
+        (_, Some(Claim::Outcome(Outcome::Applied(_))), Claim::Outcome(Outcome::Applied(_))) => {
+            // The first effect in which two outcomes differ.
+            let [old, new] = divergence.changed_parts();
+            effect_group(old.as_deref().map(first_word), new.as_deref().map(first_word))
+        }
+        (_, None, new) => format!("accepted → {}", side(new)),
+        (_, Some(old), new) => format!("{} → {}", side(old), side(new)),
+    }
+}
+
+fn side(claim: &Claim) -> String {
+    match claim {
+        Claim::Outcome(Outcome::Applied(_)) => "applied".into(),
+        other => other.short(),
+    }
+}
+
+pub(super) fn effect_group(old: Option<&str>, new: Option<&str>) -> String {
+    match (old, new) {
+        (Some(old), Some(new)) if old == new => format!("effect {old} differs"),
+        (Some(old), Some(new)) => format!("effect {old} → {new}"),
+        (Some(old), None) => format!("effect {old} is gone"),
+        (None, Some(new)) => format!("effect {new} is new"),
+        (None, None) => "effects differ".into(),
+    }
+}
+
+/// Returns the path of a field with `*` in place of numbers, so that the same field of different units gives one group.
+fn pattern(field: &Difference) -> String {
+    let mut names = Vec::new();
+    for name in field.path.split('/') {
+        let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        names.push(if is_number { "*" } else { name });
+    }
+    names.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use turnfold_core::{Rejected, Seat};
+
+    use super::*;
+
+    fn check(old: Option<&str>, new: Claim, kind: DivergenceKind, expected: &str, code: Option<&str>) {
+        let old = old.map(|old| Claim::Outcome(old.parse().unwrap()));
+        let divergence = Divergence::new(&LogEntry::new(1, Seat::P1, "x"), kind, old, new);
+        assert_eq!(group(&divergence, None), expected);
+        assert_eq!(divergence.code(), code);
+    }
+
+    #[test]
+    fn outcomes_are_grouped_by_what_turned_or_by_the_first_effect_that_differs() {
+        for (old, new, group, reason) in [
+            ("selected unit=a", "ignored no_unit", "applied → ignored no_unit", Some("no_unit")),
+            ("ignored no_unit", "selected unit=a", "ignored no_unit → applied", Some("no_unit")),
+            ("ignored a", "ignored b", "ignored a → ignored b", Some("b")),
+            ("x at=1; moved to=1", "x at=1; moved to=2", "effect moved differs", None),
+            ("moved to=1", "killed unit=a", "effect moved → killed", None),
+            ("x; moved to=1", "x", "effect moved is gone", None),
+            ("x", "x; moved to=1", "effect moved is new", None),
+            ("flash text=\"a; b\"; y", "flash text=\"a; b\"; z", "effect y → z", None),
+        ] {
+            let new = Claim::Outcome(new.parse().unwrap());
+            check(Some(old), new, DivergenceKind::Outcome, group, reason);
+        }
+        let rejection = |code| Claim::from(Rejected::new(code, "why"));
+        let kind = DivergenceKind::Rejected;
+        check(None, rejection("unit_busy"), kind, "accepted → rejected unit_busy", Some("unit_busy"));
+        check(Some("ignored a"), rejection("b"), kind, "ignored a → rejected b", Some("b"));
+    }
+
+    #[test]
+    fn fields_of_other_units_are_the_same_field() {
+        let field = |path: &str| Difference { path: path.into(), old: None, new: None };
+        assert_eq!(pattern(&field("/units/12/mp")), "/units/*/mp");
+        assert_eq!(pattern(&field("")), "");
     }
 }

@@ -2,15 +2,10 @@
 
 use turnfold_core::{AnyState, Outcome, Seat, Step};
 
-use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use crate::error::ReplayError;
-use crate::history::entry::{Attempt, LogEntry};
-use crate::history::record::{Detail, Record};
-use crate::history::require_rules;
-use crate::session::ScriptCommand;
-use crate::session::{Roller, Session};
+use crate::compare::{Claim, Divergence, DivergenceKind};
+use crate::session::{Roller, ScriptCommand, Session};
 use crate::tfl::{Replay, ReplayLine};
-use crate::viewer::Viewer;
+use crate::{Attempt, Detail, LogEntry, Record, ReplayError, Viewer, require_rules};
 
 /// The change of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,15 +224,13 @@ impl Amendment {
     fn attempt(&mut self, attempt: &Attempt) {
         let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
         if !matches!(outcome, Outcome::Rejected(_)) {
-            let subject = Subject::of_attempt(self.head(), attempt);
             let recorded = attempt.outcome.clone().map(Claim::Outcome);
             let computed = Claim::Outcome(outcome);
-            let kind = DivergenceKind::Attempt;
-            self.conflicts.push(Divergence::new(subject, kind, recorded, computed));
+            self.conflicts.push(Divergence::new(attempt, DivergenceKind::Attempt, recorded, computed));
             return;
         }
         self.replay.lines.push(ReplayLine::Attempt(Attempt { outcome: None, ..attempt.clone() }));
-        if let Some(found) = Divergence::of_attempt(self.head(), attempt, outcome) {
+        if let Some(found) = Divergence::of_attempt(attempt, outcome) {
             self.outcomes.push((found, None));
         }
     }

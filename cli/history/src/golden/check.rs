@@ -1,11 +1,340 @@
-//! Checks replay files: compares what they record with what the rules compute.
+//! Checks many files at once and reports the results.
 
-mod again;
-mod explain;
-mod files;
-mod mismatch;
-mod replay;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-pub use files::{CheckLimits, CheckReport, FileCheck, check};
-pub use mismatch::Mismatch;
-pub use replay::{AllDifferences, Checked};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use turnfold_core::Registry;
+
+use super::{AllDifferences, Checked, FoundFiles, Mismatch, UnreadPath};
+use crate::input::{Limits, input_name, is_page};
+use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};
+use crate::tfl::in_page::{is_read_as_page, replay_bytes};
+use crate::{ReplayError, catch, tfl};
+
+/// Checks a replay file, or every `*.tfl` in a folder.
+///
+/// A file that differs or cannot be read is not an error: it is in the report. The report has everything that
+/// `turnfold check` prints: as text by `Display`, as JSON by `Serialize`.
+///
+/// # Errors
+/// [`ReplayError::Folder`] for a path that cannot be searched, and [`ReplayError::NoReplays`], because an empty folder
+/// must not pass.
+pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport, ReplayError> {
+    let found = FoundFiles::replays(&[path.as_ref().to_path_buf()]);
+    if let Some(error) = found.failed.into_iter().next() {
+        return Err(error);
+    }
+    let check_file = &|path: &Path| FileCheck::of(path, false, registry);
+    let report = CheckReport::of_files(found.files, CheckLimits::default(), check_file)?;
+    Ok(CheckReport { unread: found.unread, ..report })
+}
+
+/// Limits on which files are checked, and how many at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckLimits {
+    /// Whether to stop after the first file that fails.
+    pub fail_fast: bool,
+    /// The number of files to check at once; `None` is one for each core.
+    pub jobs: Option<u16>,
+}
+
+impl CheckReport {
+    /// Checks files with `check_file`, several at once. The report does not depend on how many, or on which is finished
+    /// first.
+    ///
+    /// # Errors
+    /// [`ReplayError::Threads`].
+    pub fn of_files(
+        paths: Vec<PathBuf>,
+        limits: CheckLimits,
+        check_file: &(dyn Fn(&Path) -> FileCheck + Sync),
+    ) -> Result<Self, ReplayError> {
+        let pool = ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from)).build();
+        let pool = pool.map_err(|error| ReplayError::Threads(error.to_string()))?;
+        let count = paths.len();
+        // The index of the first file known to fail. Later files are then skipped, but those before it are all checked.
+        let last = AtomicUsize::new(usize::MAX);
+        let checked: Vec<Option<FileCheck>> = pool.install(|| {
+            let checked = paths.into_par_iter().enumerate().map(|(index, path)| {
+                if index > last.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let file = check_file(&path);
+                if limits.fail_fast && !file.is_good() {
+                    last.fetch_min(index, Ordering::Relaxed);
+                }
+                Some(file)
+            });
+            checked.collect()
+        });
+        let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
+        let not_checked = count - files.len();
+        Ok(Self { files, not_checked, unread: Vec::new() })
+    }
+
+    /// Returns `true` if every file is good.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.failed().next().is_none()
+    }
+
+    /// Returns the files that did not pass.
+    pub fn failed(&self) -> impl Iterator<Item = &FileCheck> {
+        self.files.iter().filter(|file| !file.is_good())
+    }
+
+    /// Returns the number of entries in the files that could be read.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        let mut entries = 0;
+        for file in &self.files {
+            if let Ok(checked) = &file.result {
+                entries += checked.entries;
+            }
+        }
+        entries
+    }
+
+    /// Returns how many files passed, failed and were not checked.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let failed = self.failed().count();
+        let passed = self.files.len() - failed;
+        let skipped = match self.not_checked {
+            0 => String::new(),
+            count => format!(", {count} not checked"),
+        };
+        format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries(), "entry", "entries"))
+    }
+
+    /// Returns the report as lines; with `quiet`, without the good files.
+    #[must_use]
+    pub fn lines(&self, quiet: bool) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let mut headlines = Vec::new();
+        for file in &self.files {
+            if !quiet || !file.is_good() {
+                lines.extend(file.lines());
+            }
+            headlines.extend(file.headline());
+        }
+        let is_good = headlines.is_empty();
+        if !is_good && self.files.len() > 1 {
+            lines.push(strong("failed files:").into());
+            for headline in headlines {
+                lines.push(format_args!("  {}", error_text("  ", &headline)).into());
+            }
+        }
+        let summary = self.summary();
+        let summary = if is_good { added(summary) } else { removed(summary) };
+        lines.push(summary.into());
+        lines
+    }
+}
+
+/// The results of checking files.
+#[derive(Debug)]
+pub struct CheckReport {
+    /// The results, in the order in which the files were named and found.
+    pub files: Vec<FileCheck>,
+    /// The number of files that were skipped after a failure.
+    pub not_checked: usize,
+    /// Paths in the folders that look like replay files, but were not read.
+    pub unread: Vec<UnreadPath>,
+}
+
+/// The result of checking one file.
+#[derive(Debug)]
+pub struct FileCheck {
+    /// The path as it was named or found.
+    pub file: String,
+    /// The result, or why the file cannot be checked.
+    pub result: Result<Checked, ReplayError>,
+    /// Whether the replay is in a page (VW-27).
+    pub is_in_page: bool,
+    /// How long the check took; zero if not measured.
+    pub time: Duration,
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.lines(false) {
+            writeln!(out, "{line}")?;
+        }
+        for unread in &self.unread {
+            writeln!(out, "warning: {unread}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FileCheck {
+    /// Reads and checks a file. With `all`, finds all differences instead of the first.
+    #[must_use]
+    pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
+        match Limits::REPLAY.read_file(path) {
+            Ok(bytes) => Self::of_bytes(path, bytes, all, registry),
+            Err(error) => Self {
+                file: input_name(path).into_owned(),
+                result: Err(error.into()),
+                is_in_page: is_page(path),
+                time: Duration::ZERO,
+            },
+        }
+    }
+
+    /// Checks the bytes of a file, or of standard input for `-`, as [`of`](Self::of) does.
+    #[must_use]
+    pub fn of_bytes(path: &Path, bytes: Vec<u8>, all: bool, registry: &Registry) -> Self {
+        let file = input_name(path).into_owned();
+        let is_in_page = is_read_as_page(path, &bytes);
+        let result = catch(|| {
+            let replay = tfl::read(&file, &replay_bytes(path, bytes)?, registry)?;
+            Ok(if all { replay.check_to_end()? } else { replay.check()? })
+        });
+        let result = result.unwrap_or_else(|fault| Err(ReplayError::unreadable(&file, fault)));
+        Self { file, result, is_in_page, time: Duration::ZERO }
+    }
+
+    /// Names the program whose next command a mismatch shows; otherwise it is `turnfold`.
+    pub fn set_program(&mut self, program: &'static str) {
+        let Ok(Checked { difference, all, .. }) = &mut self.result else { return };
+        if let Some(mismatch) = difference {
+            mismatch.program = program;
+        }
+        for mismatch in all.iter_mut().flat_map(|all| &mut all.later) {
+            mismatch.program = program;
+        }
+    }
+
+    /// Returns `true` if the file records what the rules compute.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        matches!(&self.result, Ok(Checked { difference: None, .. }))
+    }
+
+    /// Returns the first difference.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<&Mismatch> {
+        self.result.as_ref().ok()?.difference.as_deref()
+    }
+
+    /// Returns all differences, if they were requested.
+    #[must_use]
+    pub fn all(&self) -> Option<&AllDifferences> {
+        self.result.as_ref().ok()?.all.as_ref()
+    }
+
+    /// Returns the number of the line to look at.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        match &self.result {
+            Ok(Checked { difference: Some(mismatch), .. }) => mismatch.line,
+            Err(ReplayError::File(error)) => error.line,
+            _ => 1,
+        }
+    }
+
+    /// Returns in one line what is wrong, if anything is.
+    #[must_use]
+    pub fn headline(&self) -> Option<String> {
+        match &self.result {
+            Ok(checked) => Some(checked.difference.as_ref()?.headline()),
+            Err(error) => Some(error_with_advice(error)),
+        }
+    }
+
+    /// Returns every kept difference as lines, and the number of all if they were requested.
+    #[must_use]
+    pub fn mismatch_lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if let Some(mismatch) = self.mismatch() {
+            lines = mismatch.lines();
+        }
+        if let Some(all) = self.all()
+            && all.count > 0
+        {
+            for mismatch in &all.later {
+                lines.extend(mismatch.brief_lines());
+            }
+            let more = match all.left_out {
+                0 => String::new(),
+                count => format!(", {count} of them not shown"),
+            };
+            let count = counted(all.count, "difference", "differences");
+            lines.push(strong(format_args!("{}: {count}{more}", printable(&self.file))).into());
+        }
+        lines
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        match &self.result {
+            Ok(Checked { difference: Some(_), .. }) => {
+                let mut lines = self.mismatch_lines();
+                if let Some(heading) = lines.first_mut() {
+                    for span in &mut heading.0 {
+                        span.text = error_text("", &span.text);
+                    }
+                }
+                lines
+            }
+            Ok(Checked { entries, .. }) => {
+                let checked = if self.is_in_page {
+                    "; checked: the replay in the page; not checked: what the page shows"
+                } else {
+                    ""
+                };
+                let rest = format!(" {} {}{checked}", self.file, counted(*entries, "entry", "entries"));
+                vec![Line::from([added("ok"), plain(rest)])]
+            }
+            Err(error) => {
+                let rest = format!(" {}", error_text("failed ", &error_with_advice(error)));
+                vec![Line::from([removed("failed"), plain(rest)])]
+            }
+        }
+    }
+}
+
+fn error_with_advice(error: &ReplayError) -> String {
+    match error.advice() {
+        Some(advice) => format!("{error}; {advice}"),
+        None => error.to_string(),
+    }
+}
+
+/// Writes one JSON document, whose form is stable.
+impl Serialize for FileCheck {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut json = serializer.serialize_struct("FileCheck", 7)?;
+        json.serialize_field("file", &self.file)?;
+        json.serialize_field("ok", &self.is_good())?;
+        json.serialize_field("entries", &self.result.as_ref().ok().map(|checked| checked.entries))?;
+        json.serialize_field("error", &self.result.as_ref().err().map(error_with_advice))?;
+        json.serialize_field("mismatch", &self.mismatch())?;
+        json.serialize_field("differences", &self.all().map(|all| all.count))?;
+        json.serialize_field("later", self.all().map_or(&[][..], |all| &all.later))?;
+        json.end()
+    }
+}
+
+/// Writes one JSON document, whose form is stable.
+impl Serialize for CheckReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let failed = self.failed().count();
+        let mut json = serializer.serialize_struct("CheckReport", 7)?;
+        json.serialize_field("ok", &(failed == 0))?;
+        json.serialize_field("passed", &(self.files.len() - failed))?;
+        json.serialize_field("failed", &failed)?;
+        json.serialize_field("not_checked", &self.not_checked)?;
+        json.serialize_field("entries", &self.entries())?;
+        json.serialize_field("files", &self.files)?;
+        json.serialize_field("unread", &self.unread)?;
+        json.end()
+    }
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use crate::error::ReplayError;
+use crate::ReplayError;
 use crate::input::{has_ending, is_standard};
 use crate::text::printable;
 use crate::tfl::FIRST_WORDS;

@@ -1,35 +1,35 @@
-//! Verifies a stored match by its rules: every command is folded again.
+//! Verifies a stored match: its chain, and every command by its rules, which fold it again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::slice;
 
 use serde::Serialize;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry};
 use turnfold_store::{
-    Audited, BegunFork, BranchName, Damage, Entry, Genesis, MatchName, Seq, SoundBranch, StoreError,
-    StoreReader,
+    Audited, BegunFork, BranchName, Damage, Entry, Genesis, MatchName, Origin, OriginCheck, Seq, SoundBranch,
+    StoreError, StoreReader,
 };
 
-use crate::catch;
-use crate::golden::origins::AuditedOrigins;
-use crate::history::entry::LogEntry;
-use crate::history::{distrusted, recorded_rules};
+use crate::{History, LogEntry, ReplayError, catch, distrusted, recorded_rules};
 
 /// The result of verifying a match.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
     /// The branches without findings: `main`, then the others by name.
     pub branches: Vec<VerifiedBranch>,
     /// What is wrong; empty if nothing is.
     pub findings: Vec<Finding>,
     /// What another check has to verify.
-    #[serde(rename = "dice")]
     pub left: Option<&'static str>,
     /// The referee that folded the entries, if it is the only one that can (RF-17).
     pub referee: Option<String>,
 }
 
 impl Verification {
+    /// What [`verify`] does not check without a registry, in words.
+    pub const NOT_CHECKED: &str = "commands, outcomes, states, dice and snapshots, which need the rules";
+
     /// Returns what another check has to verify for these dice, in words.
     ///
     /// For fair dice, only the count and range of values are checked, because the values follow from the match's desk
@@ -60,8 +60,9 @@ pub struct VerifiedBranch {
     pub entries: u64,
     /// The link after the last entry.
     pub link: Digest,
-    /// The hash of the state after the last entry.
-    pub state_hash: Digest,
+    /// The hash of the state after the last entry; `None` if nothing was folded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_hash: Option<Digest>,
 }
 
 /// Something that is wrong with a match.
@@ -75,6 +76,18 @@ pub struct Finding {
     pub kind: FindingKind,
     /// What is wrong.
     pub message: String,
+}
+
+impl Finding {
+    /// Returns the message for an origin with other entries than the match.
+    #[must_use]
+    pub fn wrong_origin(origin: &Origin) -> String {
+        let Origin { ruleset_version, head, link, .. } = origin;
+        format!(
+            "its origin has other entries: under version {ruleset_version}, the link after entry {head} is not \
+             {link:.16}"
+        )
+    }
 }
 
 /// The kind of a finding.
@@ -105,24 +118,37 @@ impl From<Damage> for Finding {
     }
 }
 
-/// Audits a match: everything that the store has of it, and every command under the match's rules. Seeded dice are
-/// computed again. After a finding, the audit continues with the next branch.
+/// Audits a match: numbering, encoding, chain and idempotency keys of every branch, the origins that the match names,
+/// and every command under the match's rules in the registry. Seeded dice are computed again. After a finding, the audit
+/// continues with the next branch. Without a registry, nothing is folded.
 ///
 /// # Errors
 /// [`StoreError::NoSuchMatch`], and errors of reading. Damage is a finding.
 pub fn verify(
     store: &StoreReader,
     match_name: &MatchName,
-    registry: &Registry,
+    registry: Option<&Registry>,
 ) -> Result<Verification, StoreError> {
-    let mut judge = Judge::new(registry);
+    let mut judge = Judge {
+        registry,
+        verification: Verification::default(),
+        origins: None,
+        start: BranchFold::default(),
+        dice: DicePolicy::Recorded,
+        branch: None,
+        findings_before: 0,
+        folding: BranchFold::default(),
+        forks: BTreeMap::new(),
+    };
     store.audit_with(match_name, &mut |audited| judge.take_or_fault(audited))?;
-    let mut verification = judge.verification;
-    verification.branches.sort_by(|left, right| left.branch.main_first().cmp(&right.branch.main_first()));
-    verification
-        .findings
-        .sort_by_cached_key(|finding| finding.branch.as_ref().map(|name| (!name.is_main(), name.clone())));
-    Ok(verification)
+    let Verification { mut branches, mut findings, left, referee } = judge.verification;
+    branches.sort_by(|a, b| a.branch.main_first().cmp(&b.branch.main_first()));
+    if registry.is_some() {
+        findings.sort_by_cached_key(|finding| {
+            finding.branch.as_ref().map(|name| (!name.is_main(), name.clone()))
+        });
+    }
+    Ok(Verification { branches, findings, left, referee })
 }
 
 #[derive(Default)]
@@ -141,8 +167,10 @@ impl BranchFold {
 }
 
 struct Judge<'a> {
-    registry: &'a Registry,
+    registry: Option<&'a Registry>,
     verification: Verification,
+    /// Checks that `main` has the entries of the matches that it continues, if there are any.
+    origins: Option<OriginCheck>,
     /// The match's first state, if this build has its rules.
     start: BranchFold,
     dice: DicePolicy,
@@ -152,24 +180,9 @@ struct Judge<'a> {
     folding: BranchFold,
     /// The states at which other branches begin, by the numbers of their forks.
     forks: BTreeMap<usize, BranchFold>,
-    origins: AuditedOrigins,
 }
 
-impl<'a> Judge<'a> {
-    fn new(registry: &'a Registry) -> Self {
-        Self {
-            registry,
-            verification: Verification::default(),
-            start: BranchFold::default(),
-            dice: DicePolicy::Recorded,
-            branch: None,
-            findings_before: 0,
-            folding: BranchFold::default(),
-            forks: BTreeMap::new(),
-            origins: AuditedOrigins::default(),
-        }
-    }
-
+impl Judge<'_> {
     /// Takes what was read. If a module fails, nothing more is folded (MD-6).
     fn take_or_fault(&mut self, audited: Audited<'_>) {
         if let Err(fault) = catch(|| self.take(audited)) {
@@ -179,9 +192,6 @@ impl<'a> Judge<'a> {
     }
 
     fn take(&mut self, audited: Audited<'_>) {
-        if let Some(origin) = self.origins.take(&audited) {
-            self.find(Some(origin.head), FindingKind::Disagrees, Finding::wrong_origin(&origin));
-        }
         match audited {
             Audited::Match(genesis) => self.begin(genesis),
             Audited::Branch { name, fork } => {
@@ -193,7 +203,16 @@ impl<'a> Judge<'a> {
                     self.find(Some(seq), FindingKind::Disagrees, message);
                 }
             }
-            Audited::Entries(entries) => self.fold(entries),
+            Audited::Entries(entries) => {
+                if let (Some(origins), Some(branch)) = (&mut self.origins, &self.branch)
+                    && branch.is_main()
+                {
+                    for entry in entries {
+                        origins.take(&entry.encode());
+                    }
+                }
+                self.fold(entries);
+            }
             Audited::Fork(number) => {
                 self.forks.insert(number, self.folding.fork());
             }
@@ -212,6 +231,11 @@ impl<'a> Judge<'a> {
     }
 
     fn begin(&mut self, genesis: &Genesis) {
+        let origins = OriginCheck::of(genesis);
+        if !origins.is_idle() {
+            self.origins = Some(origins);
+        }
+        let Some(registry) = self.registry else { return };
         let Genesis { format, setup, .. } = genesis;
         self.dice = genesis.dice;
         self.verification.left = Verification::left_to_check(&self.dice);
@@ -220,7 +244,7 @@ impl<'a> Judge<'a> {
             let message = format!("the match has format {format}, this build knows {created} and {later}");
             return self.find(None, FindingKind::UnknownRules, message);
         }
-        let rules = match recorded_rules(genesis, self.registry) {
+        let rules = match recorded_rules(genesis, registry) {
             Ok(rules) => rules,
             Err(cause) => return self.find(None, FindingKind::UnknownRules, cause.to_string()),
         };
@@ -254,11 +278,17 @@ impl<'a> Judge<'a> {
     }
 
     fn end(&mut self, sound: SoundBranch) {
-        if let Some(state) = &self.folding.state
-            && self.verification.findings.len() == self.findings_before
+        let SoundBranch { name: branch, entries, link, .. } = sound;
+        if branch.is_main()
+            && let Some(origin) = self.origins.take().and_then(|origins| origins.first_wrong())
         {
-            let SoundBranch { name: branch, entries, link, .. } = sound;
-            let state_hash = state.state_hash();
+            self.find(Some(origin.head), FindingKind::Disagrees, Finding::wrong_origin(&origin));
+        }
+        if self.registry.is_some() && self.verification.findings.len() > self.findings_before {
+            return;
+        }
+        let state_hash = self.folding.state.as_ref().map(|state| state.state_hash());
+        if state_hash.is_some() || self.registry.is_none() {
             self.verification.branches.push(VerifiedBranch { branch, entries, link, state_hash });
         }
     }
@@ -267,4 +297,42 @@ impl<'a> Judge<'a> {
         let branch = self.branch.clone();
         self.verification.findings.push(Finding { branch, seq, kind, message });
     }
+}
+
+impl History {
+    /// Stores, reloads and folds again at every entry. Returns the first entry after which the state hashes differ.
+    ///
+    /// At each entry, the state of `window` entries ago is read back from its bytes and folded forward. A hash differs if
+    /// a part of the state does not survive storage.
+    ///
+    /// # Errors
+    /// [`ReplayError::NotReloadable`]; [`ReplayError::Setup`] and [`ReplayError::Entry`] if the history cannot be
+    /// folded.
+    pub fn first_unsynced(&self, window: usize) -> Result<Option<u64>, ReplayError> {
+        let mut state = self.start()?;
+        // The bytes and rolls of the last states, oldest first: after entries i−window to i.
+        let mut stored = VecDeque::from([(state.state_bytes(), state.rolls())]);
+        for (index, entry) in self.entries.iter().enumerate() {
+            fold(self, state.as_mut(), slice::from_ref(entry))?;
+            let first = (index + 1).saturating_sub(stored.len());
+            let Some((bytes, rolls)) = stored.front() else { return Ok(None) };
+            let reloaded = self.rules.resume(bytes, *rolls);
+            let mut reloaded = reloaded.map_err(|cause| ReplayError::NotReloadable(first, cause))?;
+            fold(self, reloaded.as_mut(), self.entries.get(first..=index).unwrap_or_default())?;
+            if reloaded.state_hash() != state.state_hash() {
+                return Ok(Some(entry.seq));
+            }
+            stored.push_back((state.state_bytes(), state.rolls()));
+            if stored.len() > window {
+                stored.pop_front();
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn fold(history: &History, state: &mut dyn AnyState, entries: &[LogEntry]) -> Result<(), ReplayError> {
+    state
+        .fold(&LogEntry::all_logged(entries), &history.dice, &mut |_| {})
+        .map_err(|cause| ReplayError::Entry(history.name.clone(), cause))
 }

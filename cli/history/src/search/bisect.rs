@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use turnfold_core::AnyState;
 
-use crate::compare::difference::Difference;
+use crate::compare::Difference;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::compare::difference::Difference;
+use crate::compare::Difference;
 use crate::error::ReplayError;
 use crate::history::record::Record;
 use crate::search::condition::{Condition, Survey};

@@ -16,8 +16,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{AnyRules, AnyState, Outcome};
 
 use crate::ViewedEntry;
-use crate::compare::difference::Difference;
-use crate::compare::divergence::Divergence;
+use crate::compare::{Difference, Divergence};
 use crate::error::ReplayError;
 use crate::history::revision::SourceName;
 use crate::search::condition::{Condition, Survey};

@@ -1,18 +1,23 @@
-//! The header of a replay file: rules, dice and setup.
+//! The header of a replay file: rules, dice and setup, its canonical form, and the places of its values.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde_json::json;
 use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table};
+use toml::{Spanned, Table, Value};
 use turnfold_core::dice::NotASeed;
 use turnfold_core::digest::NotADigest;
 use turnfold_core::registry::NoRules;
 use turnfold_core::text::in_one_line;
-use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry};
+use turnfold_core::{AnyRules, DicePolicy, Digest, Perspective, Registry, SetupError};
 
-use super::canonical::{HeaderMark, HeaderValues};
 use super::file::TflError;
+use crate::history::entry::hex_digits;
 use crate::text::{printable, quoted_list};
 
 pub(super) const HEADER_LINE: usize = 3;
@@ -37,20 +42,15 @@ pub struct Header {
     /// The seat or spectator for whom the file was written; `None` if it conceals nothing. Such a file is folded with
     /// recorded dice.
     pub view: Option<SeenBy>,
-    pub(super) values: HeaderValues,
+    /// The canonical lines of the values by path, such as `setup.units[2].at`. A line is path, space, value as JSON and a
+    /// line feed.
+    values: BTreeMap<String, String>,
 }
 
-// The derive cannot compare a shared trait object.
+/// Compares the text and the rules, from which everything else follows.
 impl PartialEq for Header {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-            && *self.rules == *other.rules
-            && self.version == other.version
-            && self.module == other.module
-            && self.dice == other.dice
-            && self.title == other.title
-            && self.view == other.view
-            && self.values == other.values
+        self.text == other.text && *self.rules == *other.rules
     }
 }
 
@@ -108,24 +108,88 @@ impl Header {
         source.require_setup(table)?;
         let values: Table = toml::from_str(&text)
             .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
-        let values = HeaderValues::of(&values);
+        let values = canonical_lines(&values);
         Ok(Self { text, rules, version, module, dice, title, view, values })
     }
 
-    /// Returns the canonical header: its values, one on each line.
+    /// Returns the canonical header: its values without comments, order and spacing, one on each line.
     #[must_use]
     pub fn canonical(&self) -> String {
-        self.values.lines()
+        self.values.values().map(String::as_str).collect()
     }
 
     /// Returns the mark by which the closing line names this header.
     #[must_use]
     pub fn mark(&self) -> HeaderMark {
-        self.values.mark()
+        let mut mark = HeaderMark::default();
+        for (path, line) in &self.values {
+            let number = number_of(line);
+            mark.sum = mark.sum.wrapping_add(number);
+            mark.weighted = mark.weighted.wrapping_add(number_of(path).wrapping_mul(number));
+        }
+        mark
     }
 
-    pub(crate) fn differing(&self, blessed: HeaderMark) -> Option<&str> {
-        self.values.differing(blessed)
+    /// Returns the path of the value that differs from the header of another mark. Returns `None` if more than one does,
+    /// or if one is missing.
+    pub(crate) fn differing(&self, other: HeaderMark) -> Option<&str> {
+        let mark = self.mark();
+        let sum = mark.sum.wrapping_sub(other.sum);
+        let weighted = mark.weighted.wrapping_sub(other.weighted);
+        for (path, line) in &self.values {
+            if number_of(path).wrapping_mul(sum) != weighted {
+                continue;
+            }
+            let was_recorded = number_of(line).wrapping_sub(sum) == number_of("dice \"recorded\"\n");
+            if path == "dice" && !was_recorded && line.starts_with("dice [\"seeded\"") {
+                return Some("seed");
+            }
+            if path == "dice" && !was_recorded && line.starts_with("dice [\"fair\"") {
+                return Some("head");
+            }
+            return Some(path);
+        }
+        None
+    }
+
+    pub(crate) fn locate(&self, file: &str, error: &SetupError) -> TflError {
+        let mut place = String::from("setup");
+        let mut message = error.to_string();
+        match error {
+            SetupError::Text { line, column, message } => {
+                let line = usize::try_from(*line).unwrap_or(usize::MAX).saturating_add(HEADER_LINE - 1);
+                let column = usize::try_from(*column).unwrap_or(usize::MAX);
+                return TflError::new(file, (line, column), format!("setup: {message}"));
+            }
+            SetupError::Value { field, message: why } => {
+                place = format!("setup.{field}");
+                message = format!("{field}: {why}");
+            }
+            SetupError::Bytes(_) => {}
+        }
+        // A value that the header does not have is looked for where it would be: in the value around it.
+        let offsets = self.offsets();
+        let mut path = place.as_str();
+        while !path.is_empty() && !offsets.contains_key(path) {
+            path = path.rfind(['.', '[']).and_then(|end| path.get(..end)).unwrap_or_default();
+        }
+        let offset = offsets.get(path).map_or(0, |part| part.value);
+        TflError::new(file, position_in_file(&self.text, offset), format!("setup: {message}"))
+    }
+
+    pub(crate) fn line_of(&self, path: Option<&str>) -> usize {
+        match path.and_then(|path| self.offsets().remove(path)) {
+            Some(part) => position_in_file(&self.text, part.key).0,
+            None => HEADER_LINE - 1,
+        }
+    }
+
+    fn offsets(&self) -> BTreeMap<String, PartOffset> {
+        let mut offsets = BTreeMap::new();
+        if let Ok(document) = DeTable::parse(&self.text) {
+            collect_table(document.get_ref(), "", &mut offsets);
+        }
+        offsets
     }
 
     pub(super) fn first_line_after(&self) -> usize {
@@ -252,7 +316,7 @@ impl HeaderText<'_> {
     }
 }
 
-pub(super) fn position_in_file(text: &str, offset: usize) -> (usize, usize) {
+fn position_in_file(text: &str, offset: usize) -> (usize, usize) {
     let (line, column) = position(text.get(..offset).unwrap_or_default());
     (line + HEADER_LINE - 1, column)
 }
@@ -262,4 +326,197 @@ pub(super) fn position(before: &str) -> (usize, usize) {
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
     (before.matches('\n').count() + 1, column)
+}
+
+/// The mark of a header in the closing line. It shows which value was changed. It is the sum of the numbers of the
+/// header's canonical lines, and the sum of these numbers weighted by the numbers of their paths.
+///
+/// If one value was changed or added, the first sum differs by a number and the second by that number times the path's.
+/// So the changed value is the one whose path fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeaderMark {
+    sum: u64,
+    weighted: u64,
+}
+
+impl HeaderMark {
+    pub(crate) const DIGITS: usize = 32;
+}
+
+impl fmt::Display for HeaderMark {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:016x}{:016x}", self.sum, self.weighted)
+    }
+}
+
+impl FromStr for HeaderMark {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (sum, weighted) = hex_digits(text, Self::DIGITS)?.split_at(Self::DIGITS / 2);
+        let sum = u64::from_str_radix(sum, 16).map_err(|error| error.to_string())?;
+        let weighted = u64::from_str_radix(weighted, 16).map_err(|error| error.to_string())?;
+        Ok(Self { sum, weighted })
+    }
+}
+
+/// Returns the number of a text: the first 8 bytes of its blake3 hash, little-endian.
+fn number_of(text: &str) -> u64 {
+    let hash = blake3::hash(text.as_bytes());
+    u64::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+}
+
+fn canonical_lines(header: &Table) -> BTreeMap<String, String> {
+    let mut lines = BTreeMap::new();
+    for (key, value) in header {
+        match key.as_str() {
+            // Policy and seed, or policy and head, are one value, because one cannot change without the other,
+            // except for another seed or head.
+            "dice" if text(header, "dice") == "seeded" => {
+                add_line("dice", &json!(["seeded", text(header, "seed")]), &mut lines);
+            }
+            "dice" if text(header, "dice") == "fair" => {
+                add_line("dice", &json!(["fair", text(header, "head")]), &mut lines);
+            }
+            "seed" | "head" => {}
+            _ => add_lines(&key_of(key), value, &mut lines),
+        }
+    }
+    if !header.contains_key("title") {
+        add_line("title", &"", &mut lines);
+    }
+    lines
+}
+
+fn text<'t>(header: &'t Table, key: &str) -> &'t str {
+    header.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn add_lines(path: &str, value: &Value, lines: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Table(table) if !table.is_empty() => {
+            for (key, value) in table {
+                add_lines(&format!("{path}.{}", key_of(key)), value, lines);
+            }
+        }
+        Value::Array(values) if values.iter().any(Value::is_table) => {
+            for (index, value) in values.iter().enumerate() {
+                add_lines(&format!("{path}[{index}]"), value, lines);
+            }
+        }
+        _ => add_line(path, value, lines),
+    }
+}
+
+fn add_line(path: &str, value: &impl Serialize, lines: &mut BTreeMap<String, String>) {
+    let value = serde_json::to_string(value).expect("plain data encodes");
+    lines.insert(path.into(), format!("{path} {value}\n"));
+}
+
+fn key_of(key: &str) -> String {
+    let is_bare = !key.is_empty()
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if is_bare { key.into() } else { json!(key).to_string() }
+}
+
+/// Where a value of the header begins in its text. The key of an element of an array is the element itself.
+struct PartOffset {
+    key: usize,
+    value: usize,
+}
+
+fn collect(
+    path: String,
+    key: usize,
+    value: &Spanned<DeValue<'_>>,
+    offsets: &mut BTreeMap<String, PartOffset>,
+) {
+    match value.get_ref() {
+        DeValue::Table(table) => collect_table(table, &path, offsets),
+        DeValue::Array(array) => {
+            for (index, element) in array.iter().enumerate() {
+                collect(format!("{path}[{index}]"), element.span().start, element, offsets);
+            }
+        }
+        _ => {}
+    }
+    offsets.insert(path, PartOffset { key, value: value.span().start });
+}
+
+fn collect_table(table: &DeTable<'_>, path: &str, offsets: &mut BTreeMap<String, PartOffset>) {
+    for (key, value) in table {
+        let dot = if path.is_empty() { "" } else { "." };
+        collect(format!("{path}{dot}{}", key_of(key.get_ref())), key.span().start, value, offsets);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tfl::read;
+
+    fn canonical(text: &str) -> String {
+        canonical_lines(&text.parse().unwrap()).into_values().collect()
+    }
+
+    #[test]
+    fn a_header_has_one_canonical_form() {
+        let header =
+            "dice = \"seeded\"\nseed = \"07\"\nsetup = { units = [{ at = [0, 1] }, {}], \"a b\" = [] }\n";
+        let expected = "dice [\"seeded\",\"07\"]\nsetup.\"a b\" []\nsetup.units[0].at [0,1]\nsetup.units[1] {}\ntitle \"\"\n";
+        assert_eq!(canonical(header), expected);
+        let other = "# a comment\n'title' = ''\nseed = '07'\ndice='seeded'\n[setup]\n\"a b\" = []\n[[setup.units]]\nat = [\n0x0, 1]\n[[setup.units]]\n";
+        assert_eq!(canonical(other), expected);
+    }
+
+    /// Requires the setup, which begins on line 6, to be refused at this place.
+    fn check(setup: &str, expected: &str) {
+        let header = "ruleset = \"initiative\"\nversion = 1\ndice = \"recorded\"\n";
+        let text = format!("turnfold replay 2\n+++\n{header}{setup}\n+++\n");
+        let error = read("x.tfl", text.as_bytes(), &turnfold_games::standard())
+            .unwrap()
+            .setup()
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with(&format!("x.tfl:{expected}")), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_found() {
+        check("[setup]\nradius = 3\nwidth = 4", "8:1: setup: unknown field `width`");
+        check("setup = { radius = 3, width = 4 }", "6:23: setup: unknown field `width`");
+        check("setup.radius = 3\nsetup.width = 4", "7:7: setup: unknown field `width`");
+    }
+
+    #[test]
+    fn a_wrong_type_is_found() {
+        check("[setup]\nradius = \"3\"", "7:10: setup: invalid type");
+        check("[setup]\nradius = 300", "7:10: setup: invalid value");
+        check("[setup]\n\"\\u001b[2J\" = 3", "7:1: setup: unknown field `\\u{1b}[2J`");
+        check("[setup]\nblocked = [[0, 1],\n  [0]]\nradius = 3", "8:3: setup: invalid length 1");
+    }
+
+    #[test]
+    fn a_wrong_unit_is_found_in_its_table() {
+        let unit = "[[setup.units]]\nid = \"a1\"\nowner = \"p1\"\nat = [0, 0]";
+        let check_second =
+            |second: &str, expected| check(&format!("[setup]\nradius = 3\n{unit}\n  {second}"), expected);
+        check_second("[[setup.units]]\nid = \"A1\"", "13:6: setup: expected an id");
+        check_second("[[setup.units]]\nspeed = 1", "13:1: setup: unknown field `speed`");
+        check_second("[[setup.units]]\nid = \"b1\"\nowner = \"p2\"", "12:3: setup: missing field `at`");
+        check_second(
+            "[[setup.units]]\nid = \"b1\"\nowner = \"p2\"\nat = [9, 9]",
+            "15:6: setup: units[1].at: hex 9,9 is off the board",
+        );
+        check_second(
+            "[[setup.units]]\nid = \"b1\"\nowner = \"p3\"\nat = [1, 0]",
+            "14:9: setup: units[1].owner",
+        );
+    }
+
+    #[test]
+    fn a_missing_field_is_reported_at_the_table() {
+        check("[setup]", "6:1: setup: missing field `radius`");
+    }
 }

@@ -7,8 +7,7 @@ use std::path::Path;
 use turnfold_core::Registry;
 
 use super::file::{Closing, FENCE, Replay, ReplayLine};
-use super::lines::SourceLines;
-use super::read::Body;
+use super::read::{Body, SourceLines};
 use crate::error::ReplayError;
 use crate::history::entry::LogEntry;
 use crate::input::{InputError, Limits, input_name, is_page, is_standard, open};

@@ -2,16 +2,16 @@
 //! expected.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use turnfold_core::text::number;
-use turnfold_core::{Digest, Outcome, Registry, Seat};
+use turnfold_core::{Outcome, Registry, Seat};
 
-use super::canonical::HeaderMark;
-use super::file::{Closing, FENCE, FIRST_LINE, Replay, ReplayLine, TflError};
-use super::header::{self, Header, SeenBy, Versions};
-use super::lines::{Marks, SourceLine, SourceLines, quoted};
+use super::file::{ARROW, Closing, FENCE, FIRST_LINE, Replay, ReplayLine, TflError};
+use super::header::{self, HEADER_LINE, Header, HeaderMark, SeenBy, Versions};
 use crate::history::entry::{Attempt, LogEntry, ShortHash, is_hex_digit};
 use crate::input::{Limits, is_page};
+use crate::text::printable;
 
 /// The start of the first line in any version of the format.
 pub(crate) const FIRST_WORDS: &str = "turnfold replay ";
@@ -54,16 +54,15 @@ fn read_under(file: &str, bytes: &[u8], registry: &Registry, versions: Versions)
 }
 
 fn read_text(file: &str, text: &str, registry: &Registry, versions: Versions) -> Result<Replay, TflError> {
-    let mut lines = SourceLines { file, rest: text, number: 0 };
-    first_line(&mut lines)?;
-    let header = header(&mut lines, registry, versions)?;
-    let mut replay = Replay { file: file.into(), header, lines: Vec::new(), closing: None };
-    let mut body = Body::after(&replay.header);
-    while let Some(line) = lines.next()? {
-        replay.lines.extend(body.read(&line)?);
+    let mut source = SourceLines { file, rest: text, number: 0 };
+    first_line(&mut source)?;
+    let header = header(&mut source, registry, versions)?;
+    let mut body = Body::after(&header);
+    let mut lines = Vec::new();
+    while let Some(line) = source.next()? {
+        lines.extend(body.read(&line)?);
     }
-    replay.closing = body.closing;
-    Ok(replay)
+    Ok(Replay { file: file.into(), header, lines, closing: body.closing })
 }
 
 pub(super) struct Body {
@@ -128,7 +127,11 @@ fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, TflError> {
     if text.starts_with('\u{feff}') {
         return Err(TflError::new(file, (1, 1), format!("expected `{FIRST_LINE}`, found a byte order mark")));
     }
-    check_line_ends(file, text)?;
+    // Git writes every line so with `core.autocrlf`.
+    if text.starts_with(FIRST_WORDS) && text.split_inclusive('\n').all(|line| line.ends_with("\r\n")) {
+        let column = text.find('\r').unwrap_or_default() + 1;
+        return Err(TflError::new(file, (1, column), CR_LF));
+    }
     Ok(text)
 }
 
@@ -146,15 +149,6 @@ fn unresolved_merge(file: &str, text: &str) -> Option<TflError> {
         }
     }
     None
-}
-
-/// Refuses a file in which every line ends in CR LF, as git writes it with `core.autocrlf`, and explains how to fix it.
-fn check_line_ends(file: &str, text: &str) -> Result<(), TflError> {
-    if !text.starts_with(FIRST_WORDS) || !text.split_inclusive('\n').all(|line| line.ends_with("\r\n")) {
-        return Ok(());
-    }
-    let column = text.find('\r').unwrap_or_default() + 1;
-    Err(TflError::new(file, (1, column), CR_LF))
 }
 
 fn first_line(lines: &mut SourceLines<'_>) -> Result<(), TflError> {
@@ -218,13 +212,12 @@ fn entry(line: &SourceLine<'_>, seq: u64) -> Result<LogEntry, TflError> {
     let marks = Marks::find(line, at)?;
     let command = read_command(line, at, marks.arrow.or(marks.hash))?;
     let mut entry = LogEntry::new(seq, seat, command);
-    if let Some(arrow) = marks.arrow {
-        entry.outcome = Some(marks.outcome(line, arrow)?);
+    if let Some((at, text)) = marks.outcome(line)? {
+        let what = "effects, `applied`, `ignored CODE` or `rejected CODE`";
+        entry.outcome = Some(text.parse().map_err(|_| line.expected(at, what, text))?);
     }
     if let Some(hash) = marks.hash {
-        let at = hash + " #".len();
-        let digits = hex::<{ ShortHash::DIGITS }>(line, at, line.text.len())?;
-        entry.hash = Some(digits.parse().map_err(|error| line.error(at, error))?);
+        entry.hash = Some(read_hash(line, hash + " #".len(), line.text.len(), ShortHash::DIGITS)?);
     }
     Ok(entry)
 }
@@ -243,8 +236,7 @@ fn attempt(line: &SourceLine<'_>) -> Result<Attempt, TflError> {
     }
     let command = read_command(line, at, marks.arrow)?;
     let mut outcome = None;
-    if let Some(arrow) = marks.arrow {
-        let (at, text) = marks.outcome_text(line, arrow)?;
+    if let Some((at, text)) = marks.outcome(line)? {
         match text.parse() {
             Ok(Outcome::Rejected(code)) if is_code(code.as_str()) => outcome = Some(Outcome::Rejected(code)),
             _ => return Err(line.expected(at, "`rejected CODE`", text)),
@@ -278,12 +270,9 @@ fn closing(line: &SourceLine<'_>, count: u64) -> Result<Closing, TflError> {
         let what = format!("{count}, the number of entries above{advice}");
         return Err(line.expected(at, &what, word));
     }
-    let (state, at) = digest(line, exactly(line, next, "state")?)?;
-    let (log, at) = digest(line, exactly(line, at, "log")?)?;
-    let at = exactly(line, at, "header")?;
-    let (word, next) = line.word(at);
-    let digits = hex::<{ HeaderMark::DIGITS }>(line, at, at + word.len())?;
-    let header = digits.parse().map_err(|error| line.error(at, error))?;
+    let (state, at) = read_named(line, next, "state", 64)?;
+    let (log, at) = read_named(line, at, "log", 64)?;
+    let (header, next) = read_named(line, at, "header", HeaderMark::DIGITS)?;
     if next <= line.text.len() {
         return Err(line.expected(next - 1, "the end of the line", line.slice(next - 1, line.text.len())));
     }
@@ -295,11 +284,34 @@ fn exactly(line: &SourceLine<'_>, at: usize, what: &str) -> Result<usize, TflErr
     if word == what { Ok(next) } else { Err(line.expected(at, &format!("`{what}`"), word)) }
 }
 
-fn digest(line: &SourceLine<'_>, at: usize) -> Result<(Digest, usize), TflError> {
+/// Reads a word and the hash after it. Returns where the next word begins.
+fn read_named<T: FromStr>(
+    line: &SourceLine<'_>,
+    at: usize,
+    name: &str,
+    digits: usize,
+) -> Result<(T, usize), TflError> {
+    let at = exactly(line, at, name)?;
     let (word, next) = line.word(at);
-    let digits = hex::<64>(line, at, at + word.len())?;
-    let digest = digits.parse().map_err(|_| line.expected(at, "64 lowercase hex digits", word))?;
-    Ok((digest, next))
+    Ok((read_hash(line, at, at + word.len(), digits)?, next))
+}
+
+fn read_hash<T: FromStr>(
+    line: &SourceLine<'_>,
+    start: usize,
+    end: usize,
+    digits: usize,
+) -> Result<T, TflError> {
+    let hash = line.slice(start, end);
+    if let Some(place) = hash.bytes().position(|byte| !is_hex_digit(byte))
+        && place < digits
+    {
+        let at = start + place;
+        return Err(line.expected(at, &format!("{digits} lowercase hex digits"), line.slice(at, end)));
+    }
+    hash.parse().map_err(|_| {
+        line.error(start, format!("expected {digits} lowercase hex digits, found {}", hash.len()))
+    })
 }
 
 fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError> {
@@ -312,20 +324,167 @@ fn is_code(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
-fn hex<'a, const N: usize>(line: &SourceLine<'a>, start: usize, end: usize) -> Result<&'a str, TflError> {
-    let digits = line.slice(start, end);
-    let wrong = digits.bytes().position(|byte| !is_hex_digit(byte));
-    match wrong {
-        None if digits.len() == N => Ok(digits),
-        Some(place) if place < N => {
-            let at = start + place;
-            Err(line.expected(at, &format!("{N} lowercase hex digits"), line.slice(at, end)))
+pub(super) struct SourceLines<'a> {
+    pub(super) file: &'a str,
+    pub(super) rest: &'a str,
+    /// The number of the last line returned, from 1.
+    pub(super) number: usize,
+}
+
+impl<'a> SourceLines<'a> {
+    pub(super) fn next(&mut self) -> Result<Option<SourceLine<'a>>, TflError> {
+        if self.rest.is_empty() {
+            return Ok(None);
         }
-        _ => {
-            let found = format!("expected {N} lowercase hex digits, found {}", digits.len());
-            Err(line.error(start, found))
+        self.number += 1;
+        let (text, rest) = match self.rest.split_once('\n') {
+            Some((text, rest)) => (text, Some(rest)),
+            None => (self.rest, None),
+        };
+        let line = SourceLine { file: self.file, number: self.number, text };
+        // Nearly all lines are plain, and that check is faster.
+        let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if !is_plain {
+            line.check_characters(self.number >= HEADER_LINE)?;
+        }
+        let Some(rest) = rest else {
+            let message = "expected a line feed, found nothing; was the file cut short?";
+            return Err(line.error(text.len(), message.into()));
+        };
+        self.rest = rest;
+        Ok(Some(line))
+    }
+}
+
+pub(super) struct SourceLine<'a> {
+    file: &'a str,
+    number: usize,
+    text: &'a str,
+}
+
+impl<'a> SourceLine<'a> {
+    fn check_characters(&self, with_tabs: bool) -> Result<(), TflError> {
+        for (at, character) in self.text.char_indices() {
+            if !character.is_control() || (character == '\t' && with_tabs) {
+                continue;
+            }
+            let what = if character == '\r' { "a line end of LF alone" } else { "no control characters" };
+            return Err(self.error(at, format!("expected {what}, found U+{:04X}", u32::from(character))));
+        }
+        Ok(())
+    }
+
+    fn check_body(&self) -> Result<(), TflError> {
+        if let Some(at) = self.text.find('\t') {
+            return Err(self.error(at, "expected no control characters, found U+0009".into()));
+        }
+        if self.text.len() > Limits::COMMAND_BYTES_MAX {
+            // Outcomes are not counted, because their length depends on the rules.
+            let counted = self.text.find(ARROW).unwrap_or(self.text.len());
+            if counted > Limits::COMMAND_BYTES_MAX {
+                let message = format!(
+                    "expected at most {} bytes before an outcome, found {counted}",
+                    Limits::COMMAND_BYTES_MAX
+                );
+                return Err(self.error(0, message));
+            }
+        }
+        let trimmed = self.text.trim_end_matches(' ').len();
+        if trimmed < self.text.len() {
+            return Err(self.error(trimmed, "expected the end of the line, found trailing spaces".into()));
+        }
+        Ok(())
+    }
+
+    /// Returns the word at `at` and the start of the next one, which is past the end for the last word.
+    fn word(&self, at: usize) -> (&'a str, usize) {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let word = rest.split(' ').next().unwrap_or_default();
+        (word, at + word.len() + 1)
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &'a str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn expected(&self, at: usize, what: &str, found: &str) -> TflError {
+        let is_space = found.is_empty() && self.text.get(at..).is_some_and(|rest| rest.starts_with(' '));
+        let found = if is_space { "a space".into() } else { quoted(found) };
+        self.error(at, format!("expected {what}, found {found}"))
+    }
+
+    pub(super) fn error(&self, at: usize, message: String) -> TflError {
+        let before = self.text.get(..at).unwrap_or(self.text);
+        TflError::new(self.file, (self.number, before.chars().count() + 1), message)
+    }
+}
+
+fn quoted(found: &str) -> String {
+    const SHOWN_MAX: usize = 40;
+    if found.is_empty() {
+        return "nothing".into();
+    }
+    let shown: String = found.chars().take(SHOWN_MAX).collect();
+    let dots = if shown.len() < found.len() { "…" } else { "" };
+    format!("`{}{dots}`", printable(&shown))
+}
+
+/// Where the outcome and the hash of a line begin, at the space before their mark. Marks within double quotes do not
+/// count.
+#[derive(Default)]
+struct Marks {
+    arrow: Option<usize>,
+    hash: Option<usize>,
+}
+
+impl Marks {
+    /// Finds the marks after `from`. Requires single spaces and closed quotes on the way.
+    fn find(line: &SourceLine<'_>, from: usize) -> Result<Self, TflError> {
+        // If the command is missing, the space before it is also the one before a mark.
+        let from = from.saturating_sub(1);
+        let rest = line.slice(from, line.text.len());
+        let mut marks = Self::default();
+        let mut quote = None;
+        let mut escaped = false;
+        for (place, byte) in rest.bytes().enumerate() {
+            match (byte, quote) {
+                (b'"', None) => quote = Some(place),
+                (b'"', Some(_)) if !escaped => quote = None,
+                (b' ', None) => {
+                    let here = rest.get(place..).unwrap_or_default();
+                    if here.starts_with("  ") {
+                        return Err(line.error(from + place + 1, "expected one space, found more".into()));
+                    } else if marks.arrow.is_none() && marks.hash.is_none() && is_arrow(here) {
+                        marks.arrow = Some(from + place);
+                    } else if marks.hash.is_none() && here.starts_with(" #") {
+                        marks.hash = Some(from + place);
+                    }
+                }
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+        }
+        if let Some(place) = quote {
+            let message = "expected a closing `\"`, found the end of the line";
+            return Err(line.error(from + place, message.into()));
+        }
+        Ok(marks)
+    }
+
+    /// Returns the outcome and where it begins, if the line has one.
+    fn outcome<'a>(&self, line: &SourceLine<'a>) -> Result<Option<(usize, &'a str)>, TflError> {
+        let Some(arrow) = self.arrow else { return Ok(None) };
+        let start = arrow + ARROW.len();
+        match line.slice(start, self.hash.unwrap_or(line.text.len())).strip_prefix(' ') {
+            Some(outcome) if !outcome.is_empty() => Ok(Some((start + 1, outcome))),
+            _ => Err(line.expected(start, "an outcome after `=>`", line.slice(start, line.text.len()))),
         }
     }
+}
+
+/// Returns `true` if text begins with ` => `, or is ` =>` at the end of a line.
+fn is_arrow(text: &str) -> bool {
+    text.strip_prefix(ARROW).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 #[cfg(test)]

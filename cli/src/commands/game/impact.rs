@@ -433,20 +433,16 @@ fn rest(all: usize, shown: usize) -> Option<Line> {
 }
 
 impl<'a> DifferingLog<'a> {
-    fn of(log: &'a str, FirstDifference { divergence, field, .. }: &'a FirstDifference) -> Self {
+    fn of(log: &'a str, first_difference: &'a FirstDifference) -> Self {
+        let FirstDifference { seq, divergence, field, .. } = first_difference;
         let (seat, command) = divergence.subject.command().unzip();
-        let seq = match &divergence.subject {
-            Subject::Entry { seq, .. } => *seq,
-            Subject::Attempt { after, .. } | Subject::End { after } => *after,
-            Subject::Header { .. } => 0,
-        };
         let is_state = matches!(
             divergence.kind,
             DivergenceKind::StateHash | DivergenceKind::ClosingState | DivergenceKind::View
         );
         Self {
             log,
-            seq,
+            seq: *seq,
             attempt: matches!(divergence.subject, Subject::Attempt { .. }),
             seat,
             command,

@@ -91,8 +91,8 @@ impl Answered {
             logs: vec![read(&m, &main), read(&m, &line()), read(&n, &main)],
             later,
             verifications: vec![
-                verify(store, &m, &turnfold_games::standard()),
-                verify(store, &n, &turnfold_games::standard()),
+                verify(store, &m, Some(&turnfold_games::standard())),
+                verify(store, &n, Some(&turnfold_games::standard())),
             ],
             // This is last, because it changes the store.
             appended: store.append(&m, &line(), 67, entries(68, 68), None).map(drop),

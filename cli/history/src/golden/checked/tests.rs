@@ -4,7 +4,6 @@ use turnfold_core::{DicePolicy, Seed};
 
 use super::*;
 use crate::example::{body, replay};
-use crate::golden::check::mismatch::{DiceFinding, StateDifference};
 use crate::tfl::ReplayLine;
 
 const SCRIPT: &str = "# roll\n1 host roll 6 6 1 1\n! p1 stand\n2 p2 click 0,-3\n3 p2 move 0,-2\n";
@@ -119,13 +118,11 @@ fn a_changed_closing_line_is_found() {
 /// Blesses a roll with recorded dice, changes its entry, and checks it with `dice`. If `is_seeds`, the roll has the
 /// values of the seed.
 fn check_roll(dice: DicePolicy, is_seeds: bool, change: impl Fn(&mut LogEntry)) -> Mismatch {
-    let due = replay("").start().unwrap().due_roll().unwrap();
+    let state = replay("").start().unwrap();
+    let due = state.due_roll().unwrap();
     let values =
         DicePolicy::Seeded(SEED).values(1, &due).filter(|_| is_seeds).unwrap_or_else(|| vec![1, 1, 1, 2]);
-    let mut replay =
-        replay(&format!("1 host {}\n", Claim::Roll(values).to_string().replace("rolled", "roll")))
-            .bless()
-            .unwrap();
+    let mut replay = replay(&format!("1 host {}\n", state.roll_command(values).unwrap())).bless().unwrap();
     replay.header.dice = dice;
     replay.lines.iter_mut().for_each(|line| match line {
         ReplayLine::Entry(entry) => change(entry),

@@ -7,14 +7,13 @@ use serde_json::{Value, json};
 use turnfold_core::admission::Refusal;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, Step};
 
-use super::{FirstDifference, RecordedLog, cause};
-use crate::compare::difference::{Difference, side_text};
-use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use crate::error::ReplayError;
+use super::difference::side_text;
+use super::impact::{FirstDifference, RecordedLog, effect_group, group};
+use super::{Claim, Difference, Divergence, DivergenceKind, Subject};
 use crate::history::distrusted;
-use crate::history::entry::{Attempt, LogEntry};
 use crate::text::first_word;
 use crate::tfl::ReplayLine;
+use crate::{Attempt, LogEntry, ReplayError};
 
 struct PortEntry {
     outcome: Outcome,
@@ -34,7 +33,7 @@ pub(super) fn first_difference(
     port: &Arc<dyn AnyRules>,
 ) -> Result<Option<FirstDifference>, ReplayError> {
     let mut pair = PortedMatch::start(log, port)?;
-    if let Some(found) = pair.views(Subject::Header { path: None }) {
+    if let Some(found) = pair.views(0, Subject::Header { path: None }) {
         return Ok(Some(found));
     }
     let mut seq = 0;
@@ -67,7 +66,7 @@ impl<'a> PortedMatch<'a> {
         Ok(Self { log, own, ported })
     }
 
-    fn attempt(&self, after: u64, attempt: &Attempt) -> Option<FirstDifference> {
+    fn attempt(&self, seq: u64, attempt: &Attempt) -> Option<FirstDifference> {
         let own = Outcome::from(&self.own.judge(attempt.seat, &attempt.command));
         let command = self.in_words_of_port(attempt.seat, &attempt.command);
         let ported = Outcome::from(&self.ported.judge(attempt.seat, &command));
@@ -78,7 +77,8 @@ impl<'a> PortedMatch<'a> {
             return None;
         }
         let expected = Attempt { outcome: Some(own), ..attempt.clone() };
-        Divergence::of_attempt(after, &expected, ported).map(FirstDifference::without_field)
+        let found = Divergence::of_attempt(&expected, ported)?;
+        Some(FirstDifference::without_field(seq, found))
     }
 
     fn fold(&mut self, entry: &LogEntry) -> Result<Option<FirstDifference>, ReplayError> {
@@ -102,7 +102,7 @@ impl<'a> PortedMatch<'a> {
                 let Some(found) = Divergence::of_refusal(&expected, &error) else {
                     return Err(ReplayError::unreadable(&self.log.name, error));
                 };
-                return Ok(Some(FirstDifference::without_field(Divergence { subject, ..found })));
+                return Ok(Some(FirstDifference::without_field(entry.seq, Divergence { subject, ..found })));
             }
         };
         let recorded = Some(Claim::Outcome(own.outcome.clone()));
@@ -111,16 +111,18 @@ impl<'a> PortedMatch<'a> {
         match (&own.outcome, &ported.outcome) {
             // The texts of effects are not compared, because the two write an effect's fields in different orders.
             (Outcome::Applied(_), Outcome::Applied(_)) => Ok(match own.difference(&ported) {
-                Some((field, group)) => Some(FirstDifference { divergence, group, field: Some(field) }),
-                None => self.views(subject),
+                Some((field, group)) => {
+                    Some(FirstDifference { seq: entry.seq, divergence, group, field: Some(field) })
+                }
+                None => self.views(entry.seq, subject),
             }),
-            (own, ported) if own == ported => Ok(self.views(subject)),
-            _ => Ok(Some(FirstDifference::without_field(divergence))),
+            (own, ported) if own == ported => Ok(self.views(entry.seq, subject)),
+            _ => Ok(Some(FirstDifference::without_field(entry.seq, divergence))),
         }
     }
 
     /// Compares the views of the host and, in a game with secrets, of every player and of a spectator.
-    fn views(&self, subject: Subject) -> Option<FirstDifference> {
+    fn views(&self, seq: u64, subject: Subject) -> Option<FirstDifference> {
         let mut viewers = vec![Perspective::HOST];
         if self.own.has_secrets() {
             viewers.extend(self.own.players().iter().copied().map(Perspective::Seat));
@@ -133,11 +135,11 @@ impl<'a> PortedMatch<'a> {
             if viewer != Perspective::HOST {
                 field = Difference { path: format!("{} (as {viewer})", field.path), ..field };
             }
-            let old = Claim::Run(side_text(field.old.as_ref()));
-            let new = Claim::Run(side_text(field.new.as_ref()));
+            let old = Claim::Text(side_text(field.old.as_ref()));
+            let new = Claim::Text(side_text(field.new.as_ref()));
             let divergence = Divergence::new(subject, DivergenceKind::View, Some(old), new);
-            let group = cause::group(&divergence, Some(&field));
-            return Some(FirstDifference { divergence, group, field: Some(field) });
+            let group = group(&divergence, Some(&field));
+            return Some(FirstDifference { seq, divergence, group, field: Some(field) });
         }
         None
     }
@@ -180,7 +182,7 @@ impl PortEntry {
         while index < own.len() && own.get(index) == ported.get(index) {
             index += 1;
         }
-        let group = cause::effect_group(own.get(index).map(name_of), ported.get(index).map(name_of));
+        let group = effect_group(own.get(index).map(name_of), ported.get(index).map(name_of));
         Some((field, group))
     }
 

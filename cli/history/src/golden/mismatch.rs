@@ -5,9 +5,8 @@ use std::path::Path;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::compare::difference::Difference;
-use crate::compare::divergence::{Divergence, DivergenceKind, Hashes, Subject};
-use crate::history::revision::FileName;
+use crate::FileName;
+use crate::compare::{Difference, Divergence, DivergenceKind, Subject};
 use crate::input::{input_name, is_page};
 use crate::text::{Line, added, dim, printable, removed, strong};
 
@@ -29,36 +28,6 @@ pub struct Mismatch {
     pub(crate) state: Option<StateDifference>,
     /// The name of the program whose next command is shown.
     pub(crate) program: &'static str,
-}
-
-impl Mismatch {
-    pub(super) fn new(file: &str, line: usize, divergence: Divergence) -> Self {
-        let rules = Vec::new();
-        let dice = None;
-        let state = None;
-        let program = "turnfold";
-        Self { file: file.into(), line, divergence, until: None, rules, dice, state, program }
-    }
-
-    /// Returns the kind of the divergence.
-    #[must_use]
-    pub fn kind(&self) -> DivergenceKind {
-        self.divergence.kind
-    }
-
-    pub(super) fn absorb(&mut self, next: &Self) -> bool {
-        let (Subject::Entry { seq, .. }, Subject::Entry { seq: next_seq, .. }) =
-            (&self.divergence.subject, &next.divergence.subject)
-        else {
-            return false;
-        };
-        let follows = self.until.unwrap_or(*seq).checked_add(1) == Some(*next_seq);
-        if !follows || self.kind() != DivergenceKind::StateHash || next.kind() != DivergenceKind::StateHash {
-            return false;
-        }
-        self.until = Some(*next_seq);
-        true
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -127,6 +96,34 @@ impl Serialize for Mismatch {
 }
 
 impl Mismatch {
+    pub(crate) fn new(file: &str, line: usize, divergence: Divergence) -> Self {
+        let rules = Vec::new();
+        let dice = None;
+        let state = None;
+        let program = "turnfold";
+        Self { file: file.into(), line, divergence, until: None, rules, dice, state, program }
+    }
+
+    /// Returns the kind of the divergence.
+    #[must_use]
+    pub fn kind(&self) -> DivergenceKind {
+        self.divergence.kind
+    }
+
+    pub(crate) fn absorb(&mut self, next: &Self) -> bool {
+        let (Subject::Entry { seq, .. }, Subject::Entry { seq: next_seq, .. }) =
+            (&self.divergence.subject, &next.divergence.subject)
+        else {
+            return false;
+        };
+        let follows = self.until.unwrap_or(*seq).checked_add(1) == Some(*next_seq);
+        if !follows || self.kind() != DivergenceKind::StateHash || next.kind() != DivergenceKind::StateHash {
+            return false;
+        }
+        self.until = Some(*next_seq);
+        true
+    }
+
     #[must_use]
     pub(crate) fn headline(&self) -> String {
         format!("{}:{}: {}", printable(&self.file), self.line, self.title())
@@ -145,7 +142,13 @@ impl Mismatch {
             DivergenceKind::Rejected => "the rules reject it",
             DivergenceKind::WrongRoll => "roll differs from the seeded dice",
             DivergenceKind::Attempt => "verdict differs",
-            DivergenceKind::Header => &self.header_text(),
+            DivergenceKind::Header => &match &self.divergence.subject {
+                Subject::Header { path: Some(path) } => {
+                    format!("it is not the one that was blessed, `{}` differs", printable(path))
+                }
+                _ => "it is not the one that was blessed, more than one value differs, or one is missing"
+                    .into(),
+            },
             DivergenceKind::ClosingCount => "number of entries differs",
             DivergenceKind::ClosingLog => "log digest differs",
             DivergenceKind::NotDeterministic => "the fold is not deterministic, a second one differs",
@@ -213,19 +216,11 @@ impl Mismatch {
             lines.push(removed(format_args!("- {}", divergence.expected())).into());
             lines.push(added(format_args!("+ {}", divergence.computed)).into());
         }
-        if let Some(Hashes { expected, actual }) = &divergence.hashes {
-            lines.push(removed(format_args!("- #{expected}")).into());
-            lines.push(added(format_args!("+ #{actual}")).into());
+        if let Some(hashes) = &divergence.hashes {
+            lines.push(removed(format_args!("- #{}", hashes.expected)).into());
+            lines.push(added(format_args!("+ #{}", hashes.actual)).into());
         }
         lines
-    }
-
-    fn header_text(&self) -> String {
-        let what = match &self.divergence.subject {
-            Subject::Header { path: Some(path) } => format!("`{}` differs", printable(path)),
-            _ => "more than one value differs, or one is missing".into(),
-        };
-        format!("it is not the one that was blessed, {what}")
     }
 
     fn is_to_be_blessed(&self) -> bool {
@@ -251,7 +246,7 @@ impl Mismatch {
                 format!("{program} verify {file} --reload")
             }
             (_, Subject::Entry { seq, .. }) => format!("{program} replay {file} --to {seq}"),
-            (_, Subject::Attempt { .. } | Subject::End { .. }) => format!("{program} check {file}"),
+            (_, Subject::Attempt { .. } | Subject::End) => format!("{program} check {file}"),
         }
     }
 }

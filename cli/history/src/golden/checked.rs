@@ -1,14 +1,14 @@
-//! Checks one replay: folds it again and compares what it records, up to the first difference or to the end.
+//! Checks one replay: folds it again and compares what it records, up to the first difference or to the end. A second
+//! fold must give the same, also when it resumes from a stored state. Explains the first difference.
 
-use turnfold_core::{Digest, FoldError, Outcome, Step};
+use std::fmt::Display;
 
-use super::again::disagreement;
-use super::explain::{explain, name_rules};
-use super::mismatch::Mismatch;
-use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use crate::history::distrusted;
-use crate::history::entry::{Attempt, LogEntry, ShortHash};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Outcome, Step};
+
+use super::mismatch::{DiceFinding, Mismatch, StateDifference};
+use crate::compare::{Claim, Difference, Divergence, DivergenceKind, Subject};
 use crate::tfl::{Closing, FoldObserver, LogHasher, Replay, TflError};
+use crate::{Attempt, CommandForm, LogEntry, ShortHash, Viewer, distrusted};
 
 /// The most differences of a file that are kept; the others are only counted.
 const DIFFERENCES_MAX: usize = 100;
@@ -97,9 +97,8 @@ fn of_header(replay: &Replay) -> Option<Mismatch> {
     let path = replay.header.differing(blessed);
     let line = replay.header.line_of(path);
     let subject = Subject::Header { path: path.map(String::from) };
-    let recorded = Some(Claim::Header(blessed));
-    let computed = Claim::Header(header);
-    let divergence = Divergence::new(subject, DivergenceKind::Header, recorded, computed);
+    let recorded = Some(Claim::text(blessed));
+    let divergence = Divergence::new(subject, DivergenceKind::Header, recorded, Claim::text(header));
     Some(Mismatch::new(&replay.file, line, divergence))
 }
 
@@ -111,7 +110,7 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
     }
     let computed = match second {
         Some(second) => run(&second),
-        None => Claim::Run("no difference".into()),
+        None => Claim::text("no difference"),
     };
     let subject = first.divergence.subject.clone();
     let recorded = Some(run(&first));
@@ -120,7 +119,7 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
 }
 
 fn run(mismatch: &Mismatch) -> Claim {
-    Claim::Run(format!("{} ({})", mismatch.divergence.computed, mismatch.title()))
+    Claim::Text(format!("{} ({})", mismatch.divergence.computed, mismatch.title()))
 }
 
 struct Auditor<'a> {
@@ -155,7 +154,7 @@ impl FoldObserver for Auditor<'_> {
     }
 
     fn attempt(&mut self, line: usize, attempt: &Attempt, outcome: Outcome) {
-        if let Some(divergence) = Divergence::of_attempt(self.count(), attempt, outcome) {
+        if let Some(divergence) = Divergence::of_attempt(attempt, outcome) {
             self.found(line, divergence);
         }
     }
@@ -211,10 +210,6 @@ impl<'a> Auditor<'a> {
         self.difference.get_or_insert_with(|| Box::new(mismatch));
     }
 
-    fn count(&self) -> u64 {
-        self.seen as u64
-    }
-
     fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
         if self.is_done() {
             return Ok(());
@@ -226,7 +221,7 @@ impl<'a> Auditor<'a> {
             None if self.difference.is_none() => return Err(self.replay.locate(error)),
             None => {
                 let outcome = entry.outcome.clone().map(Claim::Outcome);
-                Divergence::new(entry, DivergenceKind::Rejected, outcome, Claim::Run(error.to_string()))
+                Divergence::new(entry, DivergenceKind::Rejected, outcome, Claim::text(error))
             }
         };
         self.found(line, divergence);
@@ -235,26 +230,198 @@ impl<'a> Auditor<'a> {
 
     fn closing(&mut self, state: Digest) {
         let line = self.replay.closing_line();
-        let count = self.count();
+        let count = self.seen as u64;
         let log = self.log.finish();
-        let subject = Subject::End { after: count };
         let Some(closing) = self.replay.closing else {
             let header = self.replay.header.mark();
-            let computed = Claim::Closing(Closing { count, state, log, header });
+            let computed = Claim::text(Closing { count, state, log, header });
             let is_cut = self.replay.is_cut_short();
             let kind = if is_cut { DivergenceKind::CutShort } else { DivergenceKind::Missing };
-            return self.found(line, Divergence::new(subject, kind, None, computed));
+            return self.found(line, Divergence::new(Subject::End, kind, None, computed));
         };
         for (kind, recorded, computed) in [
-            (DivergenceKind::ClosingCount, Claim::Count(closing.count), Claim::Count(count)),
-            (DivergenceKind::ClosingState, Claim::Digest(closing.state), Claim::Digest(state)),
-            (DivergenceKind::ClosingLog, Claim::Digest(closing.log), Claim::Digest(log)),
+            (DivergenceKind::ClosingCount, Claim::text(closing.count), Claim::text(count)),
+            (DivergenceKind::ClosingState, Claim::text(closing.state), Claim::text(state)),
+            (DivergenceKind::ClosingLog, Claim::text(closing.log), Claim::text(log)),
         ] {
             if recorded != computed {
-                self.found(line, Divergence::new(subject.clone(), kind, Some(recorded), computed));
+                self.found(line, Divergence::new(Subject::End, kind, Some(recorded), computed));
             }
         }
     }
+}
+
+/// Folds entries, which have line numbers, a second time, and also from a state that is stored halfway. Compares both
+/// with `hash`, the state hash that the first fold ended in.
+///
+/// Halfway, the second fold is compared with the hash in the file, because the first fold agreed with it there.
+fn disagreement(
+    replay: &Replay,
+    setup: &[u8],
+    entries: &[(usize, &LogEntry)],
+    hash: ShortHash,
+) -> Option<Box<Mismatch>> {
+    let (head, tail) = entries.split_at(entries.len() / 2);
+    let kind = DivergenceKind::NotDeterministic;
+    let Ok(mut second) = replay.header.rules.start(setup) else {
+        return Some(otherwise(replay, &[], kind, &hash, "no start"));
+    };
+    let middle_hash = head.last().and_then(|(_, entry)| entry.hash);
+    if let Err(other) = refold(replay, second.as_mut(), head, middle_hash) {
+        let first = match middle_hash {
+            Some(hash) => hash.to_string(),
+            None => "entries that can be folded".into(),
+        };
+        return Some(otherwise(replay, head, kind, &first, &other));
+    }
+    let stored = second.state_bytes();
+    let rolls = second.rolls();
+    if let Err(other) = refold(replay, second.as_mut(), tail, Some(hash)) {
+        return Some(otherwise(replay, entries, kind, &hash, &other));
+    }
+    let resumed = match replay.header.rules.resume(&stored, rolls) {
+        Ok(mut state) => refold(replay, state.as_mut(), tail, Some(hash)),
+        Err(error) => Err(error.to_string()),
+    };
+    let other = resumed.err()?;
+    Some(otherwise(replay, entries, DivergenceKind::NotStorable, &hash, &other))
+}
+
+/// Folds entries and requires this state hash after them. The error is the other hash, or why the fold failed.
+fn refold(
+    replay: &Replay,
+    state: &mut dyn AnyState,
+    entries: &[(usize, &LogEntry)],
+    hash: Option<ShortHash>,
+) -> Result<(), String> {
+    let log = LogEntry::all_logged(entries.iter().map(|(_, entry)| *entry));
+    state.fold(&log, &replay.header.dice, &mut |_| {}).map_err(|error| error.to_string())?;
+    let other = ShortHash::from(state.state_hash());
+    match hash {
+        Some(hash) if hash != other => Err(other.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn otherwise(
+    replay: &Replay,
+    entries: &[(usize, &LogEntry)],
+    kind: DivergenceKind,
+    first: &dyn Display,
+    other: &str,
+) -> Box<Mismatch> {
+    let mut line = replay.closing_line();
+    let mut subject = Subject::End;
+    if let Some((at, entry)) = entries.last() {
+        line = *at;
+        subject = Subject::from(*entry);
+    }
+    let divergence = Divergence::new(subject, kind, Some(Claim::text(first)), Claim::text(other));
+    Box::new(Mismatch::new(&replay.file, line, divergence))
+}
+
+fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
+    name_rules(&*replay.header.rules, mismatch);
+    let kind = mismatch.kind();
+    let shown =
+        matches!(kind, DivergenceKind::Outcome | DivergenceKind::StateHash | DivergenceKind::WrongRoll);
+    let Subject::Entry { seq, .. } = mismatch.divergence.subject else { return Ok(()) };
+    if !shown {
+        return Ok(());
+    }
+    let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
+    let Some(&entry) = rest.first() else { return Ok(()) };
+    let mut state = replay.start()?;
+    state
+        .fold(&LogEntry::all_logged(before), &replay.header.dice, &mut |_| {})
+        .map_err(|error| replay.locate(&error))?;
+    let dice = &replay.header.dice;
+    let explained = match kind {
+        DivergenceKind::WrongRoll => wrong_roll(state.as_ref(), entry, dice, mismatch),
+        _ => other_outcome(state.as_ref(), entry, dice, mismatch),
+    };
+    explained.map_err(|error| replay.locate(&error))
+}
+
+fn name_rules(rules: &dyn AnyRules, mismatch: &mut Mismatch) {
+    for code in mismatch.divergence.codes() {
+        for id in rules.rule_ids(code) {
+            if !mismatch.rules.iter().any(|known| known == id) {
+                mismatch.rules.push(id.into());
+            }
+        }
+    }
+}
+
+fn other_outcome(
+    before: &dyn AnyState,
+    entry: &LogEntry,
+    dice: &DicePolicy,
+    mismatch: &mut Mismatch,
+) -> Result<(), FoldError> {
+    // While a roll is due, only a roll is accepted.
+    if before.due_roll().is_some() {
+        mismatch.dice = Some(match dice {
+            DicePolicy::Recorded | DicePolicy::Fair(_) => DiceFinding::RecordedValues,
+            DicePolicy::Seeded(_) => DiceFinding::OtherRules,
+        });
+    }
+    let after = play(before, entry.logged(), dice, &mut |_| {})?;
+    let hash = entry.hash;
+    mismatch.state = Some(if hash == Some(short_hash(after.as_ref())) {
+        StateDifference::Equal
+    } else if hash == Some(short_hash(before)) {
+        StateDifference::FromExpected(fields(before, after.as_ref()))
+    } else {
+        StateDifference::OfEntry(fields(before, after.as_ref()))
+    });
+    Ok(())
+}
+
+/// Explains a roll that is not the one of the seed. Plays the file's values as recorded ones, and then the seed's
+/// values.
+fn wrong_roll(
+    before: &dyn AnyState,
+    entry: &LogEntry,
+    dice: &DicePolicy,
+    mismatch: &mut Mismatch,
+) -> Result<(), FoldError> {
+    let mut outcome = None;
+    let with_files =
+        play(before, entry.logged(), &DicePolicy::Recorded, &mut |step| outcome = Some(step.outcome()))?;
+    let rules_agree = entry.outcome.as_ref().is_none_or(|own| Some(own) == outcome.as_ref())
+        && entry.hash.is_none_or(|own| own == short_hash(with_files.as_ref()));
+    mismatch.dice =
+        Some(if rules_agree { DiceFinding::OtherValues } else { DiceFinding::OtherValuesAndRules });
+    let values = before.seeded_roll(dice);
+    let Some(command) = values.and_then(|values| before.roll_command(values)) else { return Ok(()) };
+    let seeded = LogEntry { command: CommandForm::Text(command), ..entry.clone() };
+    let with_seeds = play(before, seeded.logged(), dice, &mut |_| {})?;
+    mismatch.state = Some(if rules_agree {
+        StateDifference::FromExpected(fields(with_files.as_ref(), with_seeds.as_ref()))
+    } else {
+        StateDifference::OfEntry(fields(before, with_seeds.as_ref()))
+    });
+    Ok(())
+}
+
+fn play(
+    before: &dyn AnyState,
+    entry: Logged<'_>,
+    dice: &DicePolicy,
+    observe: &mut dyn FnMut(&mut dyn Step),
+) -> Result<Box<dyn AnyState>, FoldError> {
+    let mut state = before.fork();
+    state.fold(&[entry], dice, observe)?;
+    Ok(state)
+}
+
+fn fields(old: &dyn AnyState, new: &dyn AnyState) -> Vec<Difference> {
+    Difference::between(&Viewer::HOST.view(old), &Viewer::HOST.view(new))
+}
+
+fn short_hash(state: &dyn AnyState) -> ShortHash {
+    state.state_hash().into()
 }
 
 #[cfg(test)]
