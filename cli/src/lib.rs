@@ -43,7 +43,6 @@ mod pager;
 mod program;
 mod random;
 mod remote;
-mod render;
 mod rulebook;
 mod signals;
 mod sources;

@@ -13,15 +13,16 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
-use anstyle::{AnsiColor, Style};
+use anstyle::{AnsiColor, Color, RgbColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 use terminal_size::{Height, Width, terminal_size};
-use turnfold_core::picture::Picture;
+use turnfold_core::picture::{Picture, Tint};
 use turnfold_history::Record;
 use turnfold_history::text::json_line;
-use turnfold_show::drawing::Highlights;
+use turnfold_show::drawing::text::{DrawnLine, WIDTH, lines};
+use turnfold_show::drawing::{Highlights, Ink, Place};
 use turnfold_show::render;
 
 pub(crate) use turnfold_history::text::{
@@ -32,7 +33,6 @@ use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::grammar::values_of;
 use crate::pager::Pager;
-use crate::render::print_highlighted;
 use crate::stderr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,6 +82,29 @@ pub(crate) fn style_of(tone: Tone) -> Style {
         Tone::Added => AnsiColor::Green.on_default(),
         Tone::Removed => AnsiColor::Red.on_default(),
         Tone::Warning => AnsiColor::Yellow.on_default(),
+    }
+}
+
+/// Returns the style of a tint. On a background color of the game, the text is black or white, whichever is more
+/// readable.
+pub(crate) fn tinted(tint: Tint) -> Style {
+    match tint {
+        Tint::Plain => Style::new(),
+        Tint::Faint => Style::new().dimmed(),
+        Tint::Bright => AnsiColor::Yellow.on_default().bold(),
+        Tint::Blocked => AnsiColor::BrightBlack.on_default(),
+        Tint::First => AnsiColor::Cyan.on_default().bold(),
+        Tint::Second => AnsiColor::Red.on_default().bold(),
+        Tint::Third => AnsiColor::Green.on_default().bold(),
+        Tint::Fourth => AnsiColor::Magenta.on_default().bold(),
+        Tint::Rgb(color) => {
+            let [_, red, green, blue] = color.to_be_bytes();
+            let ink = match Ink::on(color) {
+                Ink::Black => RgbColor(0, 0, 0),
+                Ink::White => RgbColor(255, 255, 255),
+            };
+            Style::new().fg_color(Some(ink.into())).bg_color(Some(Color::Rgb(RgbColor(red, green, blue))))
+        }
     }
 }
 
@@ -309,7 +332,7 @@ impl Output {
             Answer::Lines(lines) => self.note(lines)?,
             Answer::Text(text) => self.text(&folded_lines(&text, fold::stdout_width()))?,
             Answer::Board { picture, highlights, below } => {
-                print_highlighted(&picture, &highlights, self)?;
+                self.highlighted(&picture, &highlights)?;
                 self.note(below)?;
             }
         }
@@ -347,22 +370,30 @@ impl Output {
         self.flush()
     }
 
-    /// Prints a line of a drawing, folded if `folds` is set. Omitted in JSON.
-    pub(crate) fn spans<'a>(
-        &mut self,
-        folds: bool,
-        spans: impl IntoIterator<Item = (Style, &'a str)>,
-    ) -> io::Result<()> {
+    pub(crate) fn picture(&mut self, picture: &Picture) -> io::Result<()> {
+        self.highlighted(picture, &Highlights::default())
+    }
+
+    /// Prints a picture of the board. Omitted in JSON.
+    fn highlighted(&mut self, picture: &Picture, highlights: &Highlights) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
         }
-        self.head()?;
-        let mut line = String::new();
-        for (style, text) in spans {
-            let _ = write!(line, "{style}{}{style:#}", printable(text));
+        let width = fold::stdout_width();
+        for line in lines(picture, highlights, width.map_or(WIDTH, |width| width.min(WIDTH))) {
+            self.head()?;
+            let mut text = String::new();
+            for span in &line.spans {
+                let mut style = tinted(span.tint);
+                if span.spot.is_some_and(|spot| highlights.changed.contains(&spot)) {
+                    style = style.invert();
+                }
+                let _ = write!(text, "{style}{}{style:#}", printable(&span.text));
+            }
+            let width = if is_text(&line) { width } else { None };
+            writeln!(self.stdout, "{}", folded_lines(&text, width))?;
         }
-        let width = if folds { fold::stdout_width() } else { None };
-        writeln!(self.stdout, "{}", folded_lines(&line, width))
+        Ok(())
     }
 
     pub(crate) fn document(&mut self, document: &str) -> io::Result<()> {
@@ -413,6 +444,19 @@ fn ask(
 
 fn buffered(out: Box<dyn Write>) -> BufWriter<Box<dyn Write>> {
     BufWriter::with_capacity(BUFFER_BYTES, out)
+}
+
+/// Returns `true` for a line of words, which may be folded; lines of a board may not.
+fn is_text(line: &DrawnLine) -> bool {
+    let mut is_of_board = false;
+    let mut has_words = false;
+    for span in &line.spans {
+        is_of_board |= span.spot.is_some_and(|spot| !matches!(spot.place, Place::Index(_)));
+        let letters: Vec<bool> = span.text.chars().map(char::is_alphabetic).collect();
+        // The letters above a board are single ones.
+        has_words |= letters.windows(2).any(|pair| pair == [true, true]);
+    }
+    has_words && !is_of_board
 }
 
 fn is_more_than_screen(lines: &[Line]) -> bool {

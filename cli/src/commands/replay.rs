@@ -7,7 +7,6 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories;
 use crate::output::{Output, counted, dim, plain};
-use crate::render;
 #[cfg(feature = "stepper")]
 use crate::stepper;
 
@@ -74,7 +73,7 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     let viewer = seat_history.viewer();
     let output = &mut context.output;
     if args.step {
-        render::print(&viewer.picture(seat_history.start()?.as_ref()), output)?;
+        output.picture(&viewer.picture(seat_history.start()?.as_ref()))?;
     }
     let mut printed = Ok(());
     let folded = seat_history.fold(&mut |seen| {
@@ -107,7 +106,7 @@ fn print_entry(
     }
     output.record(&record)?;
     if args.step {
-        render::print(&seen.picture(), output)?;
+        output.picture(&seen.picture())?;
     }
     let Some(Divergence { kind, recorded, computed, .. }) = found else { return Ok(()) };
     output.flush()?;

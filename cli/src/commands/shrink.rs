@@ -9,8 +9,7 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::NewFile;
 use crate::histories::{self, Loaded};
-use crate::output::{counted, dim};
-use crate::render::printable;
+use crate::output::{counted, dim, printable};
 use crate::stderr::progress;
 use crate::verdict::ShellJudge;
 

@@ -17,7 +17,6 @@ use crate::corpus::{Corpus, CorpusArgs};
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{NewFile, temporary_dir, write_texts, write_whole_from};
 use crate::output::{Format, Line, Output, counted};
-use crate::render;
 
 /// Write many matches as a table, or count them in groups
 ///
@@ -167,7 +166,7 @@ fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failur
                 if index > 0 {
                     output.line(Line::default())?;
                 }
-                render::print(&group.picture(), output)?;
+                output.picture(&group.picture())?;
             }
         }
     }

@@ -57,3 +57,9 @@ fn what_is_no_answer_is_asked_again_and_the_end_is_the_last_letter() {
     assert_eq!(asked(""), ("n", 1));
     assert_eq!(asked("what\n"), ("n", 2));
 }
+
+#[test]
+fn text_on_a_color_of_the_game_is_black_or_white() {
+    let style = tinted(Tint::Rgb(0x12_34_56));
+    assert_eq!(format!("{style}A1{style:#}"), "\u{1b}[38;2;255;255;255m\u{1b}[48;2;18;52;86mA1\u{1b}[0m");
+}

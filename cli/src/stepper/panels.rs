@@ -13,8 +13,7 @@ use turnfold_show::render::recorded_mark;
 
 use super::app::{Prompt, StepperScreen};
 use crate::failure::Failure;
-use crate::output::counted;
-use crate::render;
+use crate::output::{counted, tinted};
 
 const LINE: &str = "← → step  : go to  / search  w when  [ ] field  s seat  v view  ? keys  q leave";
 const NARROW_LINE: &str = "← → step  : go to  ? keys  q leave";
@@ -58,7 +57,7 @@ pub(super) fn board(stepper: &Stepper, width: usize) -> Panel {
         let mut column = 0;
         let mut spans = Vec::new();
         for span in line.spans {
-            let mut style = Style::from(render::style(span.tint));
+            let mut style = Style::from(tinted(span.tint));
             if let Some(spot) = span.spot
                 && highlights.changed.contains(&spot)
             {

@@ -20,8 +20,7 @@ use crate::commands::new::{find, no_referee};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::{input_name, is_standard, with_replays};
-use crate::output::{Line, counted, dim, plain, removed, strong, warning};
-use crate::render::printable;
+use crate::output::{Line, counted, dim, plain, printable, removed, strong, warning};
 use crate::sources::{read_piped, warn_of_unread};
 use crate::stderr;
 

@@ -22,7 +22,7 @@ use super::{HostArgs, PostRoom, letter_lines};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Line;
-use crate::{clock, random, render, signals};
+use crate::{clock, random, signals};
 
 /// Let deadlines pass, execute a turn that is ready, and begin the next
 ///
@@ -276,7 +276,7 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
         "waits": waits,
     });
     context.output.show(&status, || vec![format!("{name} waits for {}", who.text).into()])?;
-    render::print(&Desk::picture(state, Seat::Host.into()), &mut context.output)?;
+    context.output.picture(&Desk::picture(state, Seat::Host.into()))?;
     context.output.note(notices.into_iter().chain(waits).map(Into::into))?;
     Ok(ExitStatus::Yes)
 }
