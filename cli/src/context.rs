@@ -18,12 +18,12 @@ use turnfold_store::{MatchName, Store, StoreOptions, StoreReader};
 
 use crate::address::{FleetAddress, SafeOrigin, StoreAddress};
 use crate::advice::without_rules;
-use crate::bundles::Bundles;
 use crate::client::Client;
 use crate::failure::{DamagedStore, Failure, not_own};
 use crate::files;
 use crate::output::{Output, warn};
 use crate::remote;
+use crate::sources::Bundles;
 use crate::stderr::progress;
 
 pub(crate) struct Context {

@@ -25,7 +25,6 @@
 
 mod address;
 mod advice;
-mod bundles;
 mod client;
 mod clock;
 mod commands;
@@ -49,7 +48,6 @@ mod sources;
 mod stderr;
 #[cfg(feature = "stepper")]
 mod stepper;
-mod verdict;
 
 use std::env;
 use std::ffi::OsString;

@@ -1,14 +1,19 @@
-//! Several sources in one call. Each is handled by itself, so a failure of one does not affect the others.
+//! Several sources in one call. Each is handled by itself, so a failure of one does not affect the others. The last
+//! bundle stays in memory while its matches are read.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use turnfold_core::Registry;
 use turnfold_history::golden::{FoundFiles, UnreadPath};
 use turnfold_history::input::Limits;
-use turnfold_history::tfl::{PageError, replay_bytes};
+use turnfold_history::tfl::{PageError, Replay, replay_bytes};
 use turnfold_history::{RangeName, ReplayError, Revision, SourceName, Sources};
-use turnfold_proof::bundle::is_bundle;
+use turnfold_proof::ProofError;
+use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay, is_bundle};
 
 use crate::address::StoreAddress;
 use crate::advice::about_match;
@@ -285,5 +290,54 @@ impl<T> Several<T> {
 impl<T> From<Vec<T>> for Several<T> {
     fn from(sources: Vec<T>) -> Self {
         Self { sources, failures: Vec::new() }
+    }
+}
+
+/// The bundle that was read last, and the matches whose missing entries have been reported.
+#[derive(Default)]
+pub(crate) struct Bundles {
+    last: Mutex<Option<Arc<BundledHistories>>>,
+    noted: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Bundles {
+    pub(crate) fn names(&self, bundle: &Path, registry: &Registry) -> Result<Vec<PathBuf>, ReplayError> {
+        Ok(self.read(bundle, registry)?.names())
+    }
+
+    /// Reads a match of a bundle up to its first missing entry, and warns once of missing entries.
+    pub(crate) fn replay(&self, name: &BundledName, registry: &Registry) -> Result<Replay, ReplayError> {
+        let BundledReplay { replay, lacks } =
+            self.read(&name.bundle, registry)?.replay(name).map_err(of_source)?;
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lacks) = lacks
+            && noted.insert(PathBuf::from(&replay.file))
+        {
+            let all = counted(lacks.all, "entry", "entries");
+            warn(&format!(
+                "{}: {} of {all} are left out, from entry {} on; it is read up to the entry before",
+                replay.file, lacks.count, lacks.first
+            ));
+        }
+        Ok(replay)
+    }
+
+    fn read(&self, bundle: &Path, registry: &Registry) -> Result<Arc<BundledHistories>, ReplayError> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = last.as_ref().filter(|found| found.path == bundle) {
+            return Ok(Arc::clone(found));
+        }
+        let found = Arc::new(BundledHistories::read(bundle, registry).map_err(of_source)?);
+        *last = Some(Arc::clone(&found));
+        Ok(found)
+    }
+}
+
+fn of_source(error: ProofError) -> ReplayError {
+    match error {
+        ProofError::Replay(error) => error,
+        ProofError::Refused(why) => ReplayError::Refused(why),
+        ProofError::Changed(what) => ReplayError::Changed(what),
+        error => ReplayError::Unusable(error.to_string()),
     }
 }

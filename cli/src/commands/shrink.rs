@@ -5,13 +5,13 @@ use turnfold_history::search::{Condition, Judgment, Least, Question, Shrinking, 
 use turnfold_history::tfl::{Replay, ReplayLine};
 use turnfold_history::{FileName, SourceName, Sources, Viewer};
 
+use super::bisect::ShellJudge;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::NewFile;
 use crate::histories::{self, Loaded};
 use crate::output::{counted, dim, printable};
 use crate::stderr::progress;
-use crate::verdict::ShellJudge;
 
 /// Find the smallest log that still shows something
 ///

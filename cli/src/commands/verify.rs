@@ -158,29 +158,26 @@ fn verify_matches(
 fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context) -> Result<(), Failure> {
     let Revision { match_name, branch, seq } = revision;
     let store = context.read_store()?;
-    if is_chain_only {
+    let mut verification = Verification::default();
+    let mut state_hash = None;
+    let read = if is_chain_only {
         let entries = match seq {
             Some(seq) => *seq,
             None => store.head(match_name, branch)?,
         };
-        let link = store.links(match_name, branch, 0..=entries)?.pop();
-        let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
-        let branches = vec![VerifiedBranch { branch: branch.clone(), entries, link, state_hash: None }];
-        let verification = Verification { branches, ..Verification::default() };
-        return print(Some(match_name), &verification, true, context);
-    }
-    let history = History::of_branch(revision, &store, &context.registry)?;
-    let entries = history.head();
-    let state_hash = Some(history.state()?.state_hash());
-    let link = store.links(match_name, branch, entries..=entries)?.pop();
-    let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
-    let verification = Verification {
-        branches: vec![VerifiedBranch { branch: branch.clone(), entries, link, state_hash }],
-        findings: Vec::new(),
-        left: Verification::left_to_check(&history.dice),
-        referee: Verification::named_referee(&*history.rules),
+        0..=entries
+    } else {
+        let history = History::of_branch(revision, &store, &context.registry)?;
+        state_hash = Some(history.state()?.state_hash());
+        verification.left = Verification::left_to_check(&history.dice);
+        verification.referee = Verification::named_referee(&*history.rules);
+        history.head()..=history.head()
     };
-    print(Some(match_name), &verification, false, context)
+    let entries = *read.end();
+    let link = store.links(match_name, branch, read)?.pop();
+    let link = link.ok_or_else(|| Failure::internal("an entry without a link"))?;
+    verification.branches.push(VerifiedBranch { branch: branch.clone(), entries, link, state_hash });
+    print(Some(match_name), &verification, is_chain_only, context)
 }
 
 fn print(
