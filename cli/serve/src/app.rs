@@ -39,9 +39,9 @@ pub(crate) struct App {
     pub(crate) grants: KnownGrants,
     pub(crate) seen: LastSeen,
     /// Changes when grants are revoked, so that streams check theirs.
-    revoked: watch::Sender<u64>,
+    pub(crate) revoked: watch::Sender<u64>,
     /// Whether the service is shutting down.
-    closing: watch::Sender<bool>,
+    pub(crate) closing: watch::Sender<bool>,
     /// Why a directory accepts no more writes until it is opened again (SV-28).
     pub(crate) stopped: OnceLock<Problem>,
     pub(crate) database: AsyncMutex<Database>,
@@ -261,18 +261,6 @@ impl App {
     pub(crate) fn revoke(&self) {
         self.grants.forget();
         self.revoked.send_modify(|count| *count += 1);
-    }
-
-    pub(crate) fn revoked(&self) -> watch::Receiver<u64> {
-        self.revoked.subscribe()
-    }
-
-    pub(crate) fn close(&self) {
-        self.closing.send_replace(true);
-    }
-
-    pub(crate) fn closing(&self) -> watch::Receiver<bool> {
-        self.closing.subscribe()
     }
 
     pub(crate) fn note(&self, problem: &Problem) {

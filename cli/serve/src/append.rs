@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedMutexGuard, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 use turnfold_core::{AnyState, DicePolicy, Seat};
 use turnfold_history::session::{
@@ -88,9 +88,12 @@ impl AppendRequest {
             if !wait.is_zero() && reserved.is_none() {
                 tokio::time::sleep(wait).await;
             }
-            let (branch, turn) = match held.take() {
-                Some(held) => held,
-                None => self.take_turn(app).await?,
+            let (branch, turn) = if let Some(held) = held.take() {
+                held
+            } else {
+                let branch = app.find_branch(self.match_name.clone(), self.branch.clone()).await?;
+                let turn = branch.turn().await?;
+                (branch, turn)
             };
             let known = branch.known_head();
             let stopped = match branch.require_there() {
@@ -137,12 +140,6 @@ impl AppendRequest {
         Err(moves_on())
     }
 
-    async fn take_turn(&self, app: &Arc<App>) -> ApiResult<(Arc<OpenBranch>, OwnedMutexGuard<()>)> {
-        let branch = app.find_branch(self.match_name.clone(), self.branch.clone()).await?;
-        let turn = branch.turn().await?;
-        Ok((branch, turn))
-    }
-
     async fn attempt(
         self: &Arc<Self>,
         app: &Arc<App>,
@@ -182,12 +179,13 @@ impl AppendRequest {
             return Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded });
         }
         let branch = Arc::clone(branch);
-        let viewer = self.viewer;
         let delta = app.block(move |app| branch.seen_by(app, viewer).delta(before)).await?;
-        let head = delta.head;
-        let records = delta.records.clone();
-        let tag = delta.tag.clone();
-        Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded })
+        Ok(AnsweredAppend {
+            head: delta.head,
+            records: delta.records.clone(),
+            tag: delta.tag.clone(),
+            kind: AppendedKind::Recorded,
+        })
     }
 
     /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than
@@ -415,19 +413,18 @@ const WAIT_MAX: u64 = 64_000;
 pub(crate) struct Patience {
     since: Instant,
     tries: u32,
-    /// The longest wait before the next try, in microseconds.
+    /// The longest wait before the next retry, in microseconds.
     wait_max: u64,
 }
 
 impl Patience {
     pub(crate) fn new() -> Self {
-        Self { since: Instant::now(), tries: 0, wait_max: 0 }
+        Self { since: Instant::now(), tries: 0, wait_max: 1000 }
     }
 
     pub(crate) fn next(&mut self, app: &App) -> Option<Duration> {
         self.tries += 1;
-        if self.wait_max == 0 {
-            self.wait_max = 1000;
+        if self.tries == 1 {
             return Some(Duration::ZERO);
         }
         let patience = if self.tries > TRIES_MIN { PATIENCE } else { PATIENCE_MAX };

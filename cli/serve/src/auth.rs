@@ -186,17 +186,29 @@ pub(crate) struct KnownGrants(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    /// Grants and when they were read; the time is `None` once they were forgotten.
-    grants: BTreeMap<Digest, (Option<Instant>, Grant)>,
-    /// How often grants were forgotten. A grant that was being read at that time is not kept.
+    grants: BTreeMap<Digest, KnownGrant>,
+    /// How often grants were forgotten.
     forgotten: u64,
+}
+
+struct KnownGrant {
+    grant: Grant,
+    read_at: Instant,
+    /// How often grants had been forgotten when it was read.
+    forgotten: u64,
+}
+
+impl KnownGrant {
+    fn is_fresh(&self, forgotten: u64) -> bool {
+        self.forgotten == forgotten && self.read_at.elapsed() < KNOWN_TIME
+    }
 }
 
 impl KnownGrants {
     pub(crate) fn find(&self, hash: &Digest) -> Option<Grant> {
         let known = lock(&self.0);
-        let (read_at, grant) = known.grants.get(hash)?;
-        is_fresh(*read_at).then(|| grant.clone())
+        let found = known.grants.get(hash)?;
+        found.is_fresh(known.forgotten).then(|| found.grant.clone())
     }
 
     pub(crate) fn has_known(&self, hash: &Digest) -> bool {
@@ -207,32 +219,22 @@ impl KnownGrants {
         let forgotten = lock(&self.0).forgotten;
         let read_at = Instant::now();
         let found = store.find_grant(hash)?;
-        let mut known = lock(&self.0);
-        if found.is_none() {
-            known.grants.remove(hash);
+        let known = &mut *lock(&self.0);
+        known.grants.remove(hash);
+        if known.grants.len() >= KNOWN_MAX {
+            known.grants.retain(|_, old| old.is_fresh(known.forgotten));
         }
         if let Some(grant) = &found
-            && known.forgotten == forgotten
+            && known.grants.len() < KNOWN_MAX
         {
-            if known.grants.len() >= KNOWN_MAX {
-                known.grants.retain(|_, (read_at, _)| is_fresh(*read_at));
-            }
-            if known.grants.len() < KNOWN_MAX {
-                known.grants.insert(*hash, (Some(read_at), grant.clone()));
-            }
+            known.grants.insert(*hash, KnownGrant { grant: grant.clone(), read_at, forgotten });
         }
         Ok(found)
     }
 
     pub(crate) fn forget(&self) {
-        let mut known = lock(&self.0);
-        known.grants.values_mut().for_each(|(read_at, _)| *read_at = None);
-        known.forgotten += 1;
+        lock(&self.0).forgotten += 1;
     }
-}
-
-fn is_fresh(read_at: Option<Instant>) -> bool {
-    read_at.is_some_and(|read_at| read_at.elapsed() < KNOWN_TIME)
 }
 
 const TOKENS_MAX: usize = 100_000;
@@ -255,6 +257,15 @@ impl LastSeen {
     pub(crate) fn of(&self, token: &Digest) -> Option<i64> {
         lock(&self.0).get(token).copied()
     }
+}
+
+/// Returns the hash of the parts in a row, for one purpose, which `context` names.
+pub(crate) fn derived_hash(context: &str, parts: &[&[u8]]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize()
 }
 
 const SECRET_LETTERS: usize = 43;
@@ -330,19 +341,14 @@ impl AccessToken {
     /// Returns the hash of the token. The store keeps only this hash, and finds the grant by it.
     #[must_use]
     pub fn hash(&self) -> Digest {
-        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 token");
-        hasher.update(self.0.as_bytes());
-        hasher.finalize().into()
+        derived_hash("turnfold v1 token", &[self.0.as_bytes()]).into()
     }
 
     #[must_use]
     pub(crate) fn hash_for(&self, match_name: &MatchName, place: u8) -> Digest {
         // A calendar has several places for a match, because a player whose access was revoked may join again.
-        let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 calendar");
-        hasher.update(self.0.as_bytes());
-        hasher.update(&[place]);
-        hasher.update(match_name.as_str().as_bytes());
-        hasher.finalize().into()
+        let parts = [self.0.as_bytes(), &[place], match_name.as_str().as_bytes()];
+        derived_hash("turnfold v1 calendar", &parts).into()
     }
 
     /// Returns the text, to be shown to its holder once.

@@ -19,7 +19,7 @@ const LOOKED_AT_MAX: usize = 64;
 
 pub(crate) struct BranchCache {
     bytes_max: u64,
-    memory: Memory,
+    pub(crate) memory: Memory,
     by_use: Mutex<LruCache<BranchNames, Arc<OpenBranch>>>,
 }
 
@@ -31,10 +31,6 @@ impl BranchCache {
 
     pub(crate) fn count(&self) -> u64 {
         lock(&self.by_use).len() as u64
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.memory.bytes()
     }
 
     pub(crate) fn make_room(&self) {
@@ -108,8 +104,10 @@ impl BranchCache {
             let head = known.as_ref().map_or(0, |known| known.known_head());
             // FL-18: the store knows which branch has the names now, and its head.
             let found = match app.store.branch_head(&names.0, &names.1) {
-                Err(error) if !is_gone(&error) => return Err(error.into()),
-                found => found,
+                found @ (Ok(_) | Err(StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })) => {
+                    found
+                }
+                Err(error) => return Err(error.into()),
             };
             let mut by_use = lock(&self.by_use);
             let open = by_use.get(names).cloned();
@@ -161,10 +159,6 @@ impl BranchCache {
     }
 }
 
-fn is_gone(error: &StoreError) -> bool {
-    matches!(error, StoreError::NoSuchMatch { .. } | StoreError::NoSuchBranch { .. })
-}
-
 /// The memory of an open branch without states: its names, locks, watches and its place in the cache.
 pub(crate) const BRANCH_BYTES: u64 = 3_072;
 
@@ -192,8 +186,8 @@ impl Memory {
 }
 
 pub(crate) struct MemoryShare {
-    bytes: u64,
-    memory: Memory,
+    pub(crate) bytes: u64,
+    pub(crate) memory: Memory,
 }
 
 impl Drop for MemoryShare {

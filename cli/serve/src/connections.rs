@@ -26,58 +26,11 @@ use crate::app::lock;
 use crate::limits::{ClientAddress, HEADER_BYTES_MAX, HEADER_TIME, WRITE_TIME};
 
 #[derive(Clone)]
-pub(crate) struct Acceptor {
-    pub(crate) connections: Connections,
-    pub(crate) behind_proxy: bool,
+pub(crate) struct Connections {
+    all: Arc<Mutex<State>>,
+    /// Whether a proxy adds the client's address.
+    behind_proxy: bool,
 }
-
-pub(crate) fn connect(
-    (stream, peer): (TcpStream, SocketAddr),
-    acceptor: &Acceptor,
-    routes: Router,
-    graceful: Option<&GracefulShutdown>,
-) {
-    let Some(connection) = acceptor.connections.open() else { return };
-    // Answers are small and whole; waiting to fill packets only delays them.
-    let _ = stream.set_nodelay(true);
-    let of_requests = Arc::clone(&connection);
-    let behind_proxy = acceptor.behind_proxy;
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        let routes = routes.clone();
-        let work = Work::begin(&of_requests);
-        let forwarded = behind_proxy.then(|| ClientAddress::of_forwarded(request.headers()));
-        request.extensions_mut().insert(forwarded.unwrap_or_else(|| ClientAddress::of_peer(peer.ip())));
-        async move {
-            let response = routes.oneshot(request).await?;
-            // The body holds `work` until it is dropped, because the response is part of the work on the request.
-            Ok::<_, Infallible>(response.map(|body| {
-                body.map_err(move |error| {
-                    let _held = &work;
-                    error
-                })
-            }))
-        }
-    });
-    // SV-4: `axum::serve` sets no limits on headers.
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES_MAX);
-    let served = http.serve_connection(TokioIo::new(TimedWrites { stream, until: None }), service);
-    let served: Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>> = match graceful {
-        Some(graceful) => Box::pin(graceful.watch(served)),
-        None => Box::pin(served),
-    };
-    tokio::spawn(async move {
-        tokio::select! {
-            served = served => {
-                served.unwrap_or_else(|error| tracing::debug!(%error, "a connection failed"));
-            }
-            () = connection.end.notified() => tracing::debug!("closed an idle connection to make room for another"),
-        }
-    });
-}
-
-#[derive(Clone)]
-pub(crate) struct Connections(Arc<Mutex<State>>);
 
 struct State {
     most: usize,
@@ -89,12 +42,58 @@ struct State {
 }
 
 impl Connections {
-    pub(crate) fn new(most: usize) -> Self {
-        Self(Arc::new(Mutex::new(State { most, open: 0, next: 0, waiting: LruCache::unbounded() })))
+    pub(crate) fn new(most: usize, behind_proxy: bool) -> Self {
+        let all = State { most, open: 0, next: 0, waiting: LruCache::unbounded() };
+        Self { all: Arc::new(Mutex::new(all)), behind_proxy }
+    }
+
+    pub(crate) fn connect(
+        &self,
+        (stream, peer): (TcpStream, SocketAddr),
+        routes: Router,
+        graceful: Option<&GracefulShutdown>,
+    ) {
+        let Some(connection) = self.open() else { return };
+        // Answers are small and whole; waiting to fill packets only delays them.
+        let _ = stream.set_nodelay(true);
+        let of_requests = Arc::clone(&connection);
+        let behind_proxy = self.behind_proxy;
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            let routes = routes.clone();
+            let work = Work::begin(&of_requests);
+            let forwarded = behind_proxy.then(|| ClientAddress::of_forwarded(request.headers()));
+            request.extensions_mut().insert(forwarded.unwrap_or_else(|| ClientAddress::of_peer(peer.ip())));
+            async move {
+                let response = routes.oneshot(request).await?;
+                // The body holds `work` until it is dropped, because the response is part of the work on the request.
+                Ok::<_, Infallible>(response.map(|body| {
+                    body.map_err(move |error| {
+                        let _held = &work;
+                        error
+                    })
+                }))
+            }
+        });
+        // SV-4: `axum::serve` sets no limits on headers.
+        let mut http = hyper::server::conn::http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES_MAX);
+        let served = http.serve_connection(TokioIo::new(TimedWrites { stream, until: None }), service);
+        let served: Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>> = match graceful {
+            Some(graceful) => Box::pin(graceful.watch(served)),
+            None => Box::pin(served),
+        };
+        tokio::spawn(async move {
+            tokio::select! {
+                served = served => {
+                    served.unwrap_or_else(|error| tracing::debug!(%error, "a connection failed"));
+                }
+                () = connection.end.notified() => tracing::debug!("closed an idle connection to make room for another"),
+            }
+        });
     }
 
     fn open(&self) -> Option<Arc<OpenConnection>> {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.all);
         if state.open >= state.most {
             let (_, longest) = state.waiting.pop_lru()?;
             longest.notify_one();
@@ -105,11 +104,11 @@ impl Connections {
         let end = Arc::<Notify>::default();
         // The connection waits for its first request.
         state.waiting.put(number, Arc::clone(&end));
-        Some(Arc::new(OpenConnection { all: Arc::clone(&self.0), number, end }))
+        Some(Arc::new(OpenConnection { all: Arc::clone(&self.all), number, end }))
     }
 
     pub(crate) fn end_oldest(&self) {
-        if let Some((_, longest)) = lock(&self.0).waiting.pop_lru() {
+        if let Some((_, longest)) = lock(&self.all).waiting.pop_lru() {
             longest.notify_one();
         }
     }

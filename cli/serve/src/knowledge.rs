@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, TryLockError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -17,6 +17,7 @@ use turnfold_show::render::WhoseTurn;
 use utoipa::ToSchema;
 
 use crate::app::{App, lock};
+use crate::auth::derived_hash;
 use crate::branch_cache::{Memory, MemoryShare};
 use crate::documents;
 use crate::http::json_text;
@@ -123,15 +124,13 @@ impl Looking<'_> {
 
     /// Returns `true` if the delta after a head can be computed without folding a long log.
     pub(crate) fn is_near(self, from: u64) -> bool {
-        let viewers = self.branch.viewers();
-        let held = match viewers.try_lock() {
-            Ok(held) => Some(held),
-            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        };
-        let knowledge = held.as_ref().and_then(|viewers| viewers.get(&self.viewer));
-        let cursor = knowledge.and_then(|knowledge| knowledge.nearest(from));
-        let settled = cursor.map_or(0, |cursor| cursor.settled);
+        let mut settled = 0;
+        if let Ok(viewers) = self.branch.viewers().try_lock()
+            && let Some(knowledge) = viewers.get(&self.viewer)
+            && let Some(cursor) = knowledge.nearest(from)
+        {
+            settled = cursor.settled;
+        }
         self.branch.known_head().saturating_sub(settled) <= SHORT_LOG
     }
 
@@ -159,8 +158,7 @@ impl Looking<'_> {
                 self.note(knowledge, &earlier)?;
             }
             let id = self.note(knowledge, &now)?;
-            let delta = Delta::between(&earlier, &now, shown.tag, &id, &branch.memory);
-            let delta = Arc::new(delta);
+            let delta = Arc::new(Delta::between(&earlier, &now, shown.tag, &id, &branch.memory));
             branch.keep_delta(viewer, from, &delta);
             Ok(delta)
         })
@@ -178,9 +176,8 @@ impl Looking<'_> {
 
     pub(crate) fn resume(self, id: &EventId, may_fold: bool) -> ApiResult<Resumed> {
         let head = self.branch.head(self.app)?;
-        // A viewer cannot see more entries than there are.
         if id.head > head {
-            return Ok(Resumed::NotYet);
+            return Ok(Resumed::Other);
         }
         if id.head == 0 || self.viewer.sees_all() {
             let is_same = id.mark.is_none() || *id == self.event_id(id.head)?;
@@ -249,14 +246,20 @@ impl Looking<'_> {
         Ok(id)
     }
 
+    /// Returns the mark of the history up to a head. `times` are those of its entries.
     fn mark(self, at: u64, times: Digest) -> ApiResult<String> {
         let match_id = self.branch.match_id(self.app)?;
-        if !self.viewer.sees_all() {
-            return Ok(mark_of(self.viewer, &match_id, &times));
+        let mut known_by = times;
+        if self.viewer.sees_all() {
+            let Revision { match_name, branch, .. } = &self.branch.revision;
+            let links = self.app.store.links(match_name, branch, at..=at)?;
+            known_by = *links.last().ok_or_else(Problem::internal)?;
         }
-        let Revision { match_name, branch, .. } = &self.branch.revision;
-        let links = self.app.store.links(match_name, branch, at..=at)?;
-        Ok(mark_of(self.viewer, &match_id, links.last().ok_or_else(Problem::internal)?))
+        // Only a viewer who sees all may know the link, so for others the digest of the times stands for the history.
+        let viewer = self.viewer.to_string();
+        let parts = [viewer.as_bytes(), &[0], &match_id, known_by.as_bytes()];
+        let hash = derived_hash("turnfold v1 event id", &parts).to_hex();
+        Ok(hash.get(..DIGITS).unwrap_or_default().into())
     }
 }
 
@@ -389,9 +392,7 @@ pub(crate) enum Resumed {
     /// Behind this head, in the log's numbering. Everything that was revealed later is sent, perhaps some of it once
     /// more.
     Behind(u64),
-    /// The viewer does not see that many entries yet.
-    NotYet,
-    /// The client knows another history.
+    /// The client knows another history, or more entries than the viewer sees.
     Other,
     /// To find out, the entries up to this head have to be folded and noted.
     Folds(u64),
@@ -456,7 +457,7 @@ impl NotedHeads {
             below = *at;
         }
         let Some((first, known)) = reached else {
-            return if below == head { Resumed::NotYet } else { Resumed::Folds(head) };
+            return if below == head { Resumed::Other } else { Resumed::Folds(head) };
         };
         let low = below.max(seen - 1);
         if low + 1 < first {
@@ -491,22 +492,8 @@ const NO_TIMES: Digest = Digest::new([0; 32]);
 /// Adds the next entry that a viewer knows of to a digest of the times at which entries were recorded. The digest
 /// changes when the history is replaced by another one. It does not change when more of a known entry comes to light.
 fn with_time(times: Digest, recorded_at_ms: Option<i64>) -> Digest {
-    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 recorded times");
-    hasher.update(times.as_bytes());
-    hasher.update(&recorded_at_ms.unwrap_or_default().to_be_bytes());
-    Digest::new(*hasher.finalize().as_bytes())
-}
-
-/// Returns the mark of a history. `known_by` is its last link, or a digest of the entries' times for a viewer who may
-/// not know the link.
-fn mark_of(viewer: Viewer, match_id: &[u8; 16], known_by: &Digest) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 event id");
-    hasher.update(viewer.to_string().as_bytes());
-    hasher.update(&[0]);
-    hasher.update(match_id);
-    hasher.update(known_by.as_bytes());
-    let hash = hasher.finalize().to_hex();
-    hash.get(..DIGITS).unwrap_or_default().into()
+    let time = recorded_at_ms.unwrap_or_default().to_be_bytes();
+    derived_hash("turnfold v1 recorded times", &[times.as_bytes(), &time]).into()
 }
 
 impl fmt::Display for EventId {
@@ -555,7 +542,7 @@ mod tests {
         for folded in 0.. {
             match heads.resumed(&at(seen), all.len() as u64 - 1) {
                 Resumed::Behind(head) => return (Some(head), folded),
-                Resumed::NotYet | Resumed::Other => return (None, folded),
+                Resumed::Other => return (None, folded),
                 Resumed::Folds(head) => note(heads, head, all[usize::try_from(head).unwrap()]),
             }
         }

@@ -107,7 +107,7 @@ fn text(app: &App) -> ApiResult<String> {
     answers_refused.inc_by(refused);
     all.register("answers_refused", "Long answers for which there was no room", answers_refused);
     all.register("tables", "Branches in memory", gauge(branches.count()));
-    all.register("table_bytes", "Bytes that branches hold in memory", gauge(branches.bytes()));
+    all.register("table_bytes", "Bytes that branches hold in memory", gauge(branches.memory.bytes()));
     all.register("table_misses", "Branches that were read from the store", metrics.table_misses.clone());
     all.register("store_failed", "1 once the store has failed", metrics.store_failed.clone());
     let mut text = String::new();

@@ -89,7 +89,7 @@ async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Res
     if matches!(route, "/healthz" | "/readyz") {
         return next.run(request).await;
     }
-    if *app.closing().borrow() {
+    if *app.closing.borrow() {
         return Problem::closing().into_response();
     }
     let is_stream = route.ends_with("/events");

@@ -13,6 +13,7 @@ use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
 use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::app::{App, lock};
+use crate::auth::derived_hash;
 use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
@@ -291,7 +292,7 @@ impl OpenBranch {
     }
 
     pub(crate) fn share_of_state(&self) -> MemoryShare {
-        self.memory.share(self.kept().current.as_ref().map_or(0, |current| current.state_bytes))
+        self.memory.share(self.kept().current.as_ref().map_or(0, |current| current.share.bytes))
     }
 
     pub(crate) fn delta_in_memory(&self, viewer: Viewer, from: u64) -> Option<Arc<Delta>> {
@@ -318,11 +319,9 @@ const VIEW_BYTES: u64 = 256;
 pub(crate) struct HeadState {
     pub(crate) position: PlayPosition,
     /// The estimated memory of the state.
-    state_bytes: u64,
+    share: MemoryShare,
     /// The views that were asked for.
     shown: BTreeMap<Viewer, (CachedView, MemoryShare)>,
-    memory: Memory,
-    _share: MemoryShare,
 }
 
 #[derive(Clone, Debug)]
@@ -343,20 +342,17 @@ impl CachedView {
 const TAG_DIGITS: usize = 32;
 
 fn tag_of(viewer: Viewer, view: &str) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 view tag");
-    hasher.update(viewer.to_string().as_bytes());
-    hasher.update(&[0]);
     // Only what the viewer sees counts, so a concealed change neither shows in the tag nor refuses a player's command.
-    hasher.update(view.as_bytes());
-    let hash = hasher.finalize().to_hex();
+    let viewer = viewer.to_string();
+    let parts = [viewer.as_bytes(), &[0], view.as_bytes()];
+    let hash = derived_hash("turnfold v1 view tag", &parts).to_hex();
     format!("\"{}\"", hash.get(..TAG_DIGITS).unwrap_or_default())
 }
 
 impl HeadState {
     pub(crate) fn new(position: PlayPosition, memory: &Memory) -> Self {
-        let state_bytes = state_memory(position.state.state_bytes().len() as u64);
-        let share = memory.share(state_bytes);
-        Self { position, state_bytes, shown: BTreeMap::new(), memory: memory.clone(), _share: share }
+        let share = memory.share(state_memory(position.state.state_bytes().len() as u64));
+        Self { position, share, shown: BTreeMap::new() }
     }
 
     pub(crate) fn shown(&mut self, viewer: Viewer) -> CachedView {
@@ -365,7 +361,7 @@ impl HeadState {
         }
         let shown = CachedView::of(viewer, self.position.state.as_ref());
         // SV-27: views are counted, too.
-        let share = self.memory.share(shown.json.len() as u64 + VIEW_BYTES);
+        let share = self.share.memory.share(shown.json.len() as u64 + VIEW_BYTES);
         self.shown.insert(viewer, (shown.clone(), share));
         shown
     }

@@ -20,7 +20,7 @@ use turnfold_core::{Digest, DueRoll, Registry};
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
-use crate::connections::{Acceptor, Connections, connect};
+use crate::connections::Connections;
 use crate::hosting::{self, HostedMail};
 use crate::limits::{CLOSING_TIME, connections_max};
 use crate::problem::ApiResult;
@@ -155,10 +155,8 @@ async fn run(
     reload: Option<Reload<'_>>,
 ) -> Result<(), ServeError> {
     let graceful = GracefulShutdown::new();
-    let acceptor = Acceptor {
-        connections: Connections::new(connections_max(options.files_max, app.store.is_shared())),
-        behind_proxy: options.behind_proxy,
-    };
+    let most = connections_max(options.files_max, app.store.is_shared());
+    let connections = Connections::new(most, options.behind_proxy);
     let routes = router(app, &options.cors);
     let metrics = match options.metrics {
         Some(address) => Some(listen(address).await?.0),
@@ -170,7 +168,7 @@ async fn run(
     announce(address).map_err(ServeError::Start)?;
     let mut tasks = JoinSet::new();
     if let Some(listener) = metrics {
-        tasks.spawn(serve_metrics(listener, acceptor.clone(), Arc::clone(app)));
+        tasks.spawn(serve_metrics(listener, connections.clone(), Arc::clone(app)));
     }
     if app.store.is_shared() {
         tasks.spawn(poll_database(Arc::clone(app)));
@@ -185,10 +183,10 @@ async fn run(
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok(accepted) => connect(accepted, &acceptor, routes.clone(), Some(&graceful)),
+                Ok(accepted) => connections.connect(accepted, routes.clone(), Some(&graceful)),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
-                    acceptor.connections.end_oldest();
+                    connections.end_oldest();
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                 }
             },
@@ -197,7 +195,7 @@ async fn run(
         }
     }
     drop(listener);
-    app.close();
+    app.closing.send_replace(true);
     if tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not end in time");
     }
@@ -257,11 +255,11 @@ fn hangups(is_caught: bool) -> io::Result<mpsc::Receiver<()>> {
     Ok(receiver)
 }
 
-async fn serve_metrics(listener: TcpListener, acceptor: Acceptor, app: Arc<App>) {
+async fn serve_metrics(listener: TcpListener, connections: Connections, app: Arc<App>) {
     let routes = Router::new().route("/metrics", get(metrics::show)).with_state(app);
     loop {
         match listener.accept().await {
-            Ok(accepted) => connect(accepted, &acceptor, routes.clone(), None),
+            Ok(accepted) => connections.connect(accepted, routes.clone(), None),
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
         }
     }

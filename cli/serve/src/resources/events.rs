@@ -176,8 +176,8 @@ impl Stream {
 
     async fn send_events(&mut self, app: &Arc<App>, sender: &mpsc::Sender<io::Result<Bytes>>) -> End {
         let mut watched = self.following.0.watched.subscribe();
-        let mut closing = app.closing();
-        let mut revoked = app.revoked();
+        let mut closing = app.closing.subscribe();
+        let mut revoked = app.revoked.subscribe();
         let mut comment_at = Instant::now() + COMMENT_EVERY;
         if *closing.borrow_and_update() {
             return End::With("bye");

@@ -43,7 +43,7 @@ pub(crate) async fn openapi(_: JsonQuery<NoParameters>) -> ApiResult {
 }
 
 async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
-    if *app.closing().borrow() {
+    if *app.closing.borrow() {
         return Err(Problem::closing());
     }
     if let Some(stopped) = app.stopped.get() {
@@ -127,7 +127,7 @@ pub(crate) async fn status(
             failed_requests: app.metrics.failed_requests.get(),
             streams: app.limits.streams() as u64,
             branches_held: app.branches.count(),
-            bytes_held: app.branches.bytes(),
+            bytes_held: app.branches.memory.bytes(),
             store_bytes,
             free_bytes,
         };
