@@ -132,44 +132,6 @@ fn styled(line: &Line, width: usize) -> String {
     text
 }
 
-/// An answer in the format of the output, computed here or by a service.
-pub(crate) enum Answer {
-    /// JSON or a picture, which is printed as it is.
-    Document(String),
-    Lines(Vec<Line>),
-    /// Lines of a service, which the terminal may fold.
-    Text(String),
-    /// A drawing, and the lines below it.
-    Board {
-        picture: Picture,
-        highlights: Highlights,
-        below: Vec<Line>,
-    },
-}
-
-impl Answer {
-    pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> io::Result<Self> {
-        Ok(Self::Document(json_line(value)? + "\n"))
-    }
-
-    /// Returns a list: lines that may depend on each other, or a line of JSON for each item.
-    pub(crate) fn list<T: Serialize>(
-        format: Format,
-        items: &[T],
-        lines: impl FnOnce(&[T]) -> Vec<Line>,
-    ) -> io::Result<Self> {
-        if format != Format::Json {
-            return Ok(Self::Lines(lines(items)));
-        }
-        let mut text = String::new();
-        for item in items {
-            text.push_str(&json_line(item)?);
-            text.push('\n');
-        }
-        Ok(Self::Document(text))
-    }
-}
-
 pub(crate) fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
@@ -326,25 +288,19 @@ impl Output {
         if self.is_json() { self.json(value) } else { self.note(lines()) }
     }
 
-    pub(crate) fn print(&mut self, answer: Answer) -> Result<(), Failure> {
-        match answer {
-            Answer::Document(text) => self.document(&text)?,
-            Answer::Lines(lines) => self.note(lines)?,
-            Answer::Text(text) => self.text(&folded_lines(&text, fold::stdout_width()))?,
-            Answer::Board { picture, highlights, below } => {
-                self.highlighted(&picture, &highlights)?;
-                self.note(below)?;
-            }
-        }
-        Ok(())
-    }
-
+    /// Prints a list: lines that may depend on each other, or a line of JSON for each item.
     pub(crate) fn list<T: Serialize>(
         &mut self,
         items: &[T],
         lines: impl FnOnce(&[T]) -> Vec<Line>,
-    ) -> Result<(), Failure> {
-        self.print(Answer::list(self.format, items, lines)?)
+    ) -> io::Result<()> {
+        if !self.is_json() {
+            return self.note(lines(items));
+        }
+        for item in items {
+            self.json(item)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
@@ -375,7 +331,7 @@ impl Output {
     }
 
     /// Prints a picture of the board. Omitted in JSON.
-    fn highlighted(&mut self, picture: &Picture, highlights: &Highlights) -> io::Result<()> {
+    pub(crate) fn highlighted(&mut self, picture: &Picture, highlights: &Highlights) -> io::Result<()> {
         if self.is_json() {
             return Ok(());
         }

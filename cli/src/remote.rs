@@ -14,7 +14,8 @@ use crate::client::{Client, NotAnswered, ServiceReply, ServiceRequest, path_of};
 use crate::context::Workspace;
 use crate::failure::Failure;
 use crate::files;
-use crate::output::{Answer, Format, Output};
+use crate::output::fold::{folded_lines, stdout_width};
+use crate::output::{Format, Output};
 
 /// The most items that are requested at once.
 const PAGE: u64 = 1000;
@@ -140,36 +141,35 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
     }
 }
 
-pub(crate) fn answer_of(reply: ServiceReply, format: Format) -> Result<Answer, Failure> {
-    match format {
-        Format::Text => Ok(Answer::Text(reply.body)),
-        Format::Svg => Ok(Answer::Document(reply.body)),
-        Format::Json => Ok(Answer::json(&document(&reply)?)?),
+/// Prints an answer as it is, but the terminal may fold its text.
+pub(crate) fn print_reply(reply: &ServiceReply, output: &mut Output) -> Result<(), Failure> {
+    match output.format() {
+        Format::Text => output.text(&folded_lines(&reply.body, stdout_width()))?,
+        Format::Svg => output.document(&reply.body)?,
+        Format::Json => output.json(&document(reply)?)?,
     }
+    Ok(())
 }
 
-/// A part of a list.
+/// A part of a list that was printed: how many items it has, and `after` of the next part.
 pub(crate) struct Page {
-    pub(crate) answer: Answer,
     items: u64,
-    /// `after` of the next page.
     next: Option<String>,
 }
 
-/// Returns an answer whose JSON is the first of these members that the document has. The items of a list are lines of
+/// Prints an answer whose JSON is the first of these members that the document has. The items of a list are lines of
 /// their own, with `source` if it is given.
-pub(crate) fn page_of(
-    reply: ServiceReply,
+pub(crate) fn print_page(
+    reply: &ServiceReply,
     members: &[&str],
     source: Option<&str>,
-    format: Format,
+    output: &mut Output,
 ) -> Result<Page, Failure> {
-    if format != Format::Json {
-        let items = reply.body.lines().count() as u64;
-        let next = next_linked(&reply);
-        return Ok(Page { answer: answer_of(reply, format)?, items, next });
+    if !output.is_json() {
+        print_reply(reply, output)?;
+        return Ok(Page { items: reply.body.lines().count() as u64, next: next_linked(reply) });
     }
-    let document = document(&reply)?;
+    let document = document(reply)?;
     let next = match document.get("next") {
         Some(Value::String(next)) => Some(next.clone()),
         Some(Value::Number(next)) => Some(next.to_string()),
@@ -179,14 +179,13 @@ pub(crate) fn page_of(
         return Err(unusable(format_args!("expected `{}`", members.join("` or `"))));
     };
     let Value::Array(items) = member else {
-        return Ok(Page { answer: Answer::json(member)?, items: 1, next });
+        output.json(member)?;
+        return Ok(Page { items: 1, next });
     };
-    let mut printed = Vec::new();
     for item in items {
-        printed.push(printed_item(item, source));
+        output.json(&printed_item(item, source))?;
     }
-    let answer = Answer::list(format, &printed, |_| Vec::new())?;
-    Ok(Page { answer, items: printed.len() as u64, next })
+    Ok(Page { items: items.len() as u64, next })
 }
 
 /// Returns an item as it is printed for a store: with its source, and with the number of branches instead of their list.
@@ -229,8 +228,7 @@ pub(crate) fn print_pages(client: &Client, part: ListPart, output: &mut Output) 
             query.push(("after", after));
         }
         let reply = client.get(&ServiceRequest::of(path.as_str(), query, output.format()))?;
-        let Page { answer, items, next } = page_of(reply, &["items"], source.as_deref(), output.format())?;
-        output.print(answer)?;
+        let Page { items, next } = print_page(&reply, &["items"], source.as_deref(), output)?;
         printed += items;
         if next.is_none() {
             break;

@@ -25,7 +25,7 @@ use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::warn_unless_current;
 use crate::output::{Format, Output};
-use crate::remote::{ask, needs_store, page_of, read, require_unused, seen_at};
+use crate::remote::{ask, needs_store, print_page, read, require_unused, seen_at};
 use crate::{clock, files, program, random};
 
 /// The most records of a call that are held in memory until they are printed. The records of a longer call are read
@@ -332,7 +332,8 @@ fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Fai
     let problem = match client.change(&asked, &Sent { body: Some(&body), key: Some(&key), may_repeat: true })
     {
         Ok(reply) => {
-            return output.print(page_of(reply, &["nothing", "entries"], None, output.format())?.answer);
+            print_page(&reply, &["nothing", "entries"], None, output)?;
+            return Ok(());
         }
         Err(NotAnswered::ApiError(problem)) => problem,
         Err(not_answered) => return Err(not_answered.into()),

@@ -13,8 +13,8 @@ use turnfold_show::render::{self, LegalCommand, legal_commands, standing};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::{load, seek, warn_of_left};
-use crate::output::{Answer, Format};
-use crate::remote::{answer_of, ask as ask_service, document, page_of, seen_at};
+use crate::output::Format;
+use crate::remote::{ask as ask_service, document, print_page, print_reply, seen_at};
 use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
@@ -72,46 +72,43 @@ fn show(
     name: Option<&str>,
     context: &mut Context,
 ) -> Result<ExitStatus, Failure> {
+    let Context { workspace, output, .. } = context;
     if let SourceName::Revision(revision) = source {
-        warn_of_left(revision, context)?;
+        warn_of_left(revision, workspace)?;
     }
-    let seen = view(args, source, name, context)?;
-    context.output.print(seen)?;
-    Ok(ExitStatus::Yes)
-}
-
-fn view(args: &Args, source: &SourceName, name: Option<&str>, context: &Context) -> Result<Answer, Failure> {
-    let format = context.output.format();
+    let format = output.format();
     // The service marks nothing in its pictures.
-    if let Some((client, revision)) = context.service_with(source)?
+    if let Some((client, revision)) = workspace.service_with(source)?
         && !args.changed
         && !args.reach
     {
         let resource = if format == Format::Svg { "picture.svg" } else { "view" };
         let reply = ask_service(client, revision, resource, seen_at(revision.seq, args.viewer), format)?;
-        return if format == Format::Json {
-            named(document(&reply)?, name)
+        if format == Format::Json {
+            output.json(&named(document(&reply)?, name))?;
         } else {
-            answer_of(reply, format)
-        };
+            print_reply(&reply, output)?;
+        }
+        return Ok(ExitStatus::Yes);
     }
     let asked = args.viewer.unwrap_or(Viewer::HOST);
     let mut seat_history = None;
     let mut changed = BTreeSet::new();
     let (viewer, state) = if args.changed {
-        let history = seat_history.insert(load(asked, source, context)?);
+        let history = seat_history.insert(load(asked, source, workspace)?);
         changed = changed_by_last(history)?;
         (history.viewer(), history.state()?)
     } else {
-        seek(asked, source, context)?
+        seek(asked, source, workspace)?
     };
     let stands = match (viewer.standing(state.as_ref()), &seat_history) {
         (Some(stands), _) => stands,
         (None, Some(seat_history)) => seat_history.standing()?,
-        (None, None) => SeatHistory::load(asked, source, &context.workspace)?.standing()?,
+        (None, None) => SeatHistory::load(asked, source, workspace)?.standing()?,
     };
     if format == Format::Json {
-        return named(viewer.view(state.as_ref()), name);
+        output.json(&named(viewer.view(state.as_ref()), name))?;
+        return Ok(ExitStatus::Yes);
     }
     let picture = viewer.picture(state.as_ref());
     let mut highlights = Highlights { changed, ..Highlights::default() };
@@ -121,17 +118,20 @@ fn view(args: &Args, source: &SourceName, name: Option<&str>, context: &Context)
         highlights.reach = target_spots(&picture, targets);
     }
     if format == Format::Svg {
-        return Ok(Answer::Document(svg::document(&picture, &highlights)));
+        output.document(&svg::document(&picture, &highlights))?;
+    } else {
+        output.highlighted(&picture, &highlights)?;
+        output.note(standing(&stands))?;
     }
-    Ok(Answer::Board { picture, highlights, below: standing(&stands) })
+    Ok(ExitStatus::Yes)
 }
 
 /// Returns the JSON of a view, with the name of its source, if it has one.
-fn named(view: Value, name: Option<&str>) -> Result<Answer, Failure> {
-    Ok(Answer::json(&match name {
+fn named(view: Value, name: Option<&str>) -> Value {
+    match name {
         Some(source) => json!({ "source": source, "view": view }),
         None => view,
-    })?)
+    }
 }
 
 /// List the commands that would be applied
@@ -151,17 +151,16 @@ pub(crate) struct LegalArgs {
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let LegalArgs { source, viewer: asked } = args;
-    let format = context.output.format();
-    let answer = if let Some((client, revision)) = context.service_with(source)? {
-        let reply = ask_service(client, revision, "legal", seen_at(revision.seq, *asked), format)?;
-        page_of(reply, &["items"], None, format)?.answer
+    let Context { workspace, output, .. } = context;
+    if let Some((client, revision)) = workspace.service_with(source)? {
+        let reply = ask_service(client, revision, "legal", seen_at(revision.seq, *asked), output.format())?;
+        print_page(&reply, &["items"], None, output)?;
     } else {
-        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, context)?;
+        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, workspace)?;
         require_legal(&*state)?;
         let commands = legal_commands(*asked, viewer, state.as_ref());
-        Answer::list(format, &commands, |commands| commands.iter().map(LegalCommand::line).collect())?
-    };
-    context.output.print(answer)?;
+        output.list(&commands, |commands| commands.iter().map(LegalCommand::line).collect())?;
+    }
     Ok(ExitStatus::Yes)
 }
 
@@ -241,19 +240,16 @@ fn read_word(word: &str) -> Result<String, &'static str> {
 
 pub(crate) fn ask(args: &AskArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let AskArgs { source, question: Question(question), viewer: asked } = args;
-    let format = context.output.format();
-    let answer = if let Some((client, revision)) = context.service_with(source)? {
+    let Context { workspace, output, .. } = context;
+    if let Some((client, revision)) = workspace.service_with(source)? {
         let mut query = seen_at(revision.seq, *asked);
         query.push(("q", question.clone()));
-        answer_of(ask_service(client, revision, "ask", query, format)?, format)?
+        print_reply(&ask_service(client, revision, "ask", query, output.format())?, output)?;
     } else {
-        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, context)?;
-        match viewer.ask(state.as_ref(), question) {
-            Ok(answer) if format == Format::Json => Answer::json(&answer.json)?,
-            Ok(answer) => Answer::Lines(vec![render::answer(&answer)]),
-            Err(error) => return Err(Failure::usage(error.to_string())),
-        }
-    };
-    context.output.print(answer)?;
+        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, workspace)?;
+        let answer =
+            viewer.ask(state.as_ref(), question).map_err(|error| Failure::usage(error.to_string()))?;
+        output.show(&answer.json, || vec![render::answer(&answer)])?;
+    }
     Ok(ExitStatus::Yes)
 }
