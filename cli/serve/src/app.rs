@@ -26,9 +26,9 @@ use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::resources::calls::TurnCalls;
 use crate::server::{Options, Outside, Reload};
 use crate::takeback::Accords;
-use crate::turn_calls::TurnCalls;
 
 pub(crate) struct App {
     pub(crate) store: Store,

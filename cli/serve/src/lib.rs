@@ -31,10 +31,9 @@ mod resources;
 mod router;
 mod server;
 mod takeback;
-mod turn_calls;
 
 pub use auth::{AccessToken, TokenKind};
 pub use hosting::HostedMail;
+pub use resources::calls::Notifying;
 pub use router::description;
 pub use server::{Options, Outside, Reload, ServeError, Settings, serve};
-pub use turn_calls::Notifying;

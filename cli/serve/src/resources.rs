@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -9,6 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::app::App;
 use crate::auth::Bearer;
 use crate::http::{JSON, ValidQuery, require_accepted};
+use crate::limits::ClientAddress;
 use crate::problem::{ApiResult, Problem};
 
 pub(crate) mod accord;
@@ -58,19 +60,22 @@ mod prelude {
     pub(crate) use crate::takeback::current_branch;
 }
 
-/// The service, the token of a request, and what the path of the request names.
+/// The service, the token and the client of a request, and what the path of the request names.
 pub(crate) struct RequestTo<P> {
     app: Arc<App>,
     bearer: Bearer,
+    client: ClientAddress,
     path: P,
 }
 
 impl<P: DeserializeOwned + Send> FromRequestParts<Arc<App>> for RequestTo<P> {
-    type Rejection = <Path<P> as FromRequestParts<Arc<App>>>::Rejection;
+    type Rejection = PathRejection;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Self::Rejection> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, PathRejection> {
         let Path(path) = Path::from_request_parts(parts, app).await?;
-        Ok(Self { app: Arc::clone(app), bearer: Bearer::of(&parts.headers, &parts.extensions), path })
+        let bearer = Bearer::of(&parts.headers, &parts.extensions);
+        let client = parts.extensions.get().copied().unwrap_or(ClientAddress(None));
+        Ok(Self { app: Arc::clone(app), bearer, client, path })
     }
 }
 

@@ -24,8 +24,8 @@ use crate::connections::Connections;
 use crate::hosting::{self, HostedMail};
 use crate::limits::{CLOSING_TIME, connections_max};
 use crate::problem::ApiResult;
+use crate::resources::calls::{self, Notifying};
 use crate::router::router;
-use crate::turn_calls::{self, Notifying};
 use crate::{auto_host, metrics};
 
 /// How the service runs.
@@ -178,7 +178,7 @@ async fn run(
         tasks.spawn(hosting::keep(Arc::clone(app)));
     }
     if app.calls.is_some() {
-        tasks.spawn(turn_calls::keep(Arc::clone(app)));
+        tasks.spawn(calls::keep(Arc::clone(app)));
     }
     loop {
         tokio::select! {

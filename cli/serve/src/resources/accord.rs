@@ -87,7 +87,7 @@ pub(crate) struct NewAbsence {
     params(("match" = inline(Name), Path)), request_body = NewTerms,
     responses((status = 200, description = "the service hosts the match by these terms", body = HostingJson), Changed))]
 pub(crate) async fn set_terms(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -117,7 +117,7 @@ pub(crate) async fn set_terms(
     params(("match" = inline(Name), Path)), request_body = NewAbsence,
     responses((status = 200, description = "deadlines wait for the player until then", body = HostingJson), Changed))]
 pub(crate) async fn announce_absence(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -190,7 +190,7 @@ pub(crate) struct TakebackAnswer {
     params(("match" = inline(Name), Path), After),
     responses((status = 200, description = "the players are asked, or the match goes on from there", body = GoesOnJson), Changed))]
 pub(crate) async fn take_back(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     JsonQuery(After { after }): JsonQuery<After>,
 ) -> ApiResult {
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
@@ -207,7 +207,7 @@ pub(crate) async fn take_back(
     params(("match" = inline(Name), Path), ("number" = u32, Path, minimum = 1)), request_body = TakebackAnswer,
     responses((status = 200, description = "the answer is recorded", body = GoesOnJson), Changed))]
 pub(crate) async fn answer_takeback(
-    RequestTo { app, bearer, path: (match_name, number) }: RequestTo<(String, String)>,
+    RequestTo { app, bearer, path: (match_name, number), .. }: RequestTo<(String, String)>,
     _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {

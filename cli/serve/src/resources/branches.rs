@@ -51,7 +51,7 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
     responses((status = 200, description = "the branches, as `branch` prints them", content(
         (BranchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     form: AnswerForm,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
@@ -83,7 +83,7 @@ pub(crate) struct NewBranch {
     request_body = NewBranch,
     responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::ListedBranch), Changed))]
 pub(crate) async fn create(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -119,7 +119,7 @@ pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revi
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path)),
     responses((status = 204, description = "the branch was deleted"), Deleted))]
 pub(crate) async fn delete(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let (open, names) = app
@@ -179,7 +179,7 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
     responses((status = 200, description = "the differences, as `diff` prints them", content(
         (documents::Comparison = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn diff(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(asked): ValidQuery<With>,
     form: AnswerForm,
 ) -> ApiResult {

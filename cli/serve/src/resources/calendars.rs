@@ -1,17 +1,16 @@
 //! Calendars of a player's deadlines (SV-50 to SV-52), for programs that send no token: the link is the secret, and it opens
 //! nothing else.
 
-use axum::http::Extensions;
 use turnfold_core::paper::DeskTime;
 use turnfold_history::text::printable;
 use turnfold_store::Grant;
 
+use super::calls::is_turn;
 use super::prelude::*;
 use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText};
 use crate::auth::no_token;
 use crate::auto_host::{self, Deadline};
 use crate::limits::ClientAddress;
-use crate::turn_calls::is_turn;
 
 const CALENDAR: &str = "text/calendar; charset=utf-8";
 
@@ -64,7 +63,7 @@ struct ShownMatch {
     params(("match" = inline(Name), Path)), request_body = JoinedCalendar,
     responses((status = 200, description = "the calendar shows the deadlines of the seat in this match", body = CalendarLink), Changed))]
 pub(crate) async fn join(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -115,13 +114,11 @@ pub(crate) async fn join(
     responses((status = 200, description = "the deadlines, as an iCalendar file", body = inline(CalendarText),
         content_type = "text/calendar; charset=utf-8"), CalendarRead))]
 pub(crate) async fn read(
-    RequestTo { app, path: file, .. }: RequestTo<String>,
+    RequestTo { app, client, path: file, .. }: RequestTo<String>,
     headers: HeaderMap,
-    extensions: Extensions,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     require_accepted(&headers, CALENDAR)?;
-    let client = client_of(&extensions);
     app.limits.guesses.require_few(client)?;
     app.block(move |app| {
         let mut text = Calendar::begin();
@@ -143,11 +140,9 @@ pub(crate) async fn read(
     params(("calendar" = inline(CalendarFile), Path)),
     responses((status = 204, description = "the calendar has ended"), CalendarEnded))]
 pub(crate) async fn end(
-    RequestTo { app, path: file, .. }: RequestTo<String>,
-    extensions: Extensions,
+    RequestTo { app, client, path: file, .. }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    let client = client_of(&extensions);
     app.limits.guesses.require_few(client)?;
     app.block(move |app| {
         for (hash, grant) in granted(app, &file, client)? {
@@ -156,10 +151,6 @@ pub(crate) async fn end(
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await
-}
-
-fn client_of(extensions: &Extensions) -> ClientAddress {
-    extensions.get().copied().unwrap_or(ClientAddress(None))
 }
 
 fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(Digest, Grant)>> {

@@ -35,7 +35,7 @@ pub(crate) struct Range {
     responses((status = 200, description = "the entries, as `log` prints them; the header `Link` of a text answer names the rest", content(
         (EntryList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(range): ValidQuery<Range>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -116,7 +116,7 @@ pub(crate) struct Appended<'a> {
         (status = 200, description = "no roll was due, or the idempotency key was used before", headers(("ETag" = String)), content(
         (Appended = "application/json"), (String = "text/plain"))), AppendProblems))]
 pub(crate) async fn append(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(Expected { expect }): ValidQuery<Expected>,
     form: AnswerForm,
     headers: HeaderMap,

@@ -59,7 +59,7 @@ pub(crate) struct From {
     responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `match` when the match continues on another branch or a player asks to take back (`MatchEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
         content_type = "text/event-stream"), Followed))]
 pub(crate) async fn follow(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(asked): ValidQuery<From>,
     headers: HeaderMap,
 ) -> ApiResult {

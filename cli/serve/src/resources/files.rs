@@ -32,7 +32,7 @@ pub(crate) struct Until {
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Until),
     responses((status = 200, description = "the replay file, as `export` writes it", body = String, content_type = "text/plain"), AnsweredLarge))]
 pub(crate) async fn replay(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(Until { at, view, seat }): ValidQuery<Until>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -65,7 +65,7 @@ pub(crate) async fn replay(
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), PositionQuery),
     responses((status = 200, description = "the page, as `export --html` writes it", body = String, content_type = "text/html"), LookedLarge))]
 pub(crate) async fn page(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -110,7 +110,7 @@ struct Served {
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), Frames),
     responses((status = 200, description = "a picture, and the changes that each entry makes to it", body = FrameList), Looked))]
 pub(crate) async fn frames(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(asked): JsonQuery<Frames>,
 ) -> ApiResult {
     let last = match asked.last {

@@ -76,7 +76,7 @@ pub(crate) struct FoundEntry {
     responses((status = 200, description = "the entries, as text as `find` prints them; the header `Link` of a text answer names the rest", content(
         (Found = "application/json"), (String = "text/plain"))), Answered))]
 pub(crate) async fn find(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(query): ValidQuery<FindQuery>,
     form: AnswerForm,
 ) -> ApiResult {

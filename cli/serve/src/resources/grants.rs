@@ -169,7 +169,7 @@ fn player(seat: &str, players: &[Seat]) -> ApiResult<Seat> {
     request_body = NewGrantJson,
     responses((status = 201, description = "the grant was created; its token is shown only once", body = GrantMade), Changed))]
 pub(crate) async fn create(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
@@ -213,7 +213,7 @@ pub(crate) async fn create(
 #[utoipa::path(operation_id = "list_grants", get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
     responses((status = 200, description = "all grants of the match, without their tokens", body = GrantList), Looked))]
 pub(crate) async fn list(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
 ) -> ApiResult {
     app.serve(bearer, move |app, access| {
@@ -232,7 +232,7 @@ pub(crate) async fn list(
     params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
     responses((status = 204, description = "the grant is revoked"), Deleted))]
 pub(crate) async fn revoke(
-    RequestTo { app, bearer, path: (match_name, id) }: RequestTo<(String, String)>,
+    RequestTo { app, bearer, path: (match_name, id), .. }: RequestTo<(String, String)>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     app.serve(bearer, move |app, access| {

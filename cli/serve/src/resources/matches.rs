@@ -114,7 +114,7 @@ pub(crate) struct MatchBranch {
     responses((status = 200, description = "the match, as its viewer may know it", content(
         (MatchJson = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn show(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     ValidQuery(MatchBranch { branch, seat }): ValidQuery<MatchBranch>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -334,7 +334,7 @@ pub(crate) struct HereJson {
     params(("match" = inline(Name), Path)),
     responses((status = 200, description = "who follows the match now", body = HereJson), Looked))]
 pub(crate) async fn here(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
 ) -> ApiResult {
     app.serve(bearer, move |app, access| {

@@ -153,7 +153,7 @@ fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> 
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom),
     responses((status = 200, description = "the notes that the token's holder may read, as they were written", body = NoteList), Looked))]
 pub(crate) async fn list(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
 ) -> ApiResult {
     let asked = Asked { path, seat, reach: Reach::Entry };
@@ -171,7 +171,7 @@ pub(crate) async fn list(
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), About), request_body = NewNote,
     responses((status = 201, description = "the note is written", headers(("Location" = String)), body = NoteJson), Changed))]
 pub(crate) async fn write(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(About { entry, seat }): JsonQuery<About>,
     request: Request,
 ) -> ApiResult {
@@ -233,7 +233,7 @@ fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResu
     params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
     responses((status = 204, description = "the note is gone"), Deleted))]
 pub(crate) async fn remove(
-    RequestTo { app, bearer, path: (match_name, id) }: RequestTo<(String, String)>,
+    RequestTo { app, bearer, path: (match_name, id), .. }: RequestTo<(String, String)>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
     let holder = bearer.clone();

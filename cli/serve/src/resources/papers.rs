@@ -17,7 +17,7 @@ use super::statuses::{Document, PaperProblems};
 use crate::auth::require_live;
 use crate::hosting::{at_desk, desk_problem};
 use crate::http::{BYTES, body, has_type, number, one_line};
-use crate::limits::{ClientAddress, FoldsOf, PAPER_BYTES_MAX};
+use crate::limits::{FoldsOf, PAPER_BYTES_MAX};
 
 /// A paper that the desk has, and the receipt for it.
 #[derive(Serialize, ToSchema)]
@@ -52,7 +52,7 @@ pub(crate) struct PaperTaken {
         (status = 200, description = "the desk had recorded the paper before", content(
         (PaperTaken = "application/json"), (String = "text/plain"))), PaperProblems))]
 pub(crate) async fn take(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     form: AnswerForm,
     _: ValidQuery<NoParameters>,
     request: Request,
@@ -312,13 +312,12 @@ impl From<&TakenPaper> for PaperMade {
     responses((status = 201, description = "the token gives access to the seat", body = Opened),
         (status = 200, description = "the token gave access before", body = Opened), Changed))]
 pub(crate) async fn open_page(
-    RequestTo { app, path: match_name, .. }: RequestTo<String>,
+    RequestTo { app, client, path: match_name, .. }: RequestTo<String>,
     headers: HeaderMap,
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
     require_hosted(&app)?;
-    let client = request.extensions().get().copied().unwrap_or(ClientAddress(None));
     app.limits.guesses.require_few(client)?;
     require_accepted(&headers, JSON)?;
     let game: MatchName = name(&match_name)?;
@@ -401,7 +400,7 @@ async fn game_and_seat(
     params(("match" = inline(Name), Path)),
     responses((status = 200, description = "the desk", body = DeskJson), Looked))]
 pub(crate) async fn show_desk(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     headers: HeaderMap,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
@@ -418,7 +417,7 @@ pub(crate) async fn show_desk(
     params(("match" = inline(Name), Path)), request_body = Lines,
     responses((status = 200, description = "what became of the lines", body = LinesTaken), Changed))]
 pub(crate) async fn submit_lines(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     headers: HeaderMap,
     _: ValidQuery<NoParameters>,
     request: Request,

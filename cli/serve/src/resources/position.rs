@@ -59,7 +59,7 @@ pub(super) fn tagged(answer: Response, tag: &str, known: Option<&Tags>) -> Respo
         (View = "application/json"), (String = "text/plain"))),
         (status = 304, description = "nothing has changed for this viewer"), Looked))]
 pub(crate) async fn view(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     form: AnswerForm,
     headers: HeaderMap,
@@ -99,7 +99,7 @@ pub(crate) async fn view(
     responses((status = 200, description = "the picture, as `show --format svg` prints it", body = String,
         content_type = "image/svg+xml"), Looked))]
 pub(crate) async fn picture(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
@@ -126,7 +126,7 @@ pub(crate) fn attachment(mut response: Response, file: &str) -> Response {
     responses((status = 200, description = "the commands, as `legal` prints them", content(
         (LegalCommandList = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn legal(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(at): ValidQuery<PositionQuery>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -168,7 +168,7 @@ pub(crate) struct AskQuery {
     responses((status = 200, description = "the answer, as `ask` prints it; its form is the ruleset's", content(
         (inline(serde_json::Value) = "application/json"), (String = "text/plain"))), AnsweredLarge))]
 pub(crate) async fn ask(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(AskQuery { q, at, seat }): ValidQuery<AskQuery>,
     form: AnswerForm,
 ) -> ApiResult {
@@ -225,7 +225,7 @@ pub(crate) struct TrialCommands {
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom), request_body = TrialCommands,
     responses((status = 200, description = "what the viewer would see", body = documents::Trial), TrialProblems))]
 pub(crate) async fn try_out(
-    RequestTo { app, bearer, path }: RequestTo<BranchPath>,
+    RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
     request: Request,
 ) -> ApiResult {

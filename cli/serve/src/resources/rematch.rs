@@ -56,7 +56,7 @@ pub(crate) struct RematchJson {
     responses((status = 201, description = "the rematch was made, and the token has a place in it", body = RematchJson),
         (status = 200, description = "the rematch was there, and the token has a place in it", body = RematchJson), Changed))]
 pub(crate) async fn play_again(
-    RequestTo { app, bearer, path: match_name }: RequestTo<String>,
+    RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     JsonQuery(EndedBranch { branch }): JsonQuery<EndedBranch>,
     request: Request,
 ) -> ApiResult {

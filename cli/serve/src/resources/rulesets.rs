@@ -95,7 +95,7 @@ pub(crate) struct RulebookReason {
     params(("ruleset" = inline(Name), Path)),
     responses((status = 200, description = "the rules for players, of the newest version", body = Rulebook), Looked))]
 pub(crate) async fn rulebook(
-    RequestTo { app, bearer, path: ruleset }: RequestTo<String>,
+    RequestTo { app, bearer, path: ruleset, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
 ) -> ApiResult {
     app.serve(bearer, move |app, _| {
@@ -135,7 +135,7 @@ const WASM: &str = "application/wasm";
     responses((status = 200, description = "the file, which never changes; only modules of matches that the token knows are there",
         body = inline(documents::Bytes), content_type = "application/wasm"), Looked))]
 pub(crate) async fn module(
-    RequestTo { app, bearer, path: digest }: RequestTo<String>,
+    RequestTo { app, bearer, path: digest, .. }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
     headers: HeaderMap,
 ) -> ApiResult {
