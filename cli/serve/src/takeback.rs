@@ -210,8 +210,13 @@ pub(crate) fn asked(
 pub(crate) fn ask(app: &Arc<App>, match_name: &MatchName, seat: Seat, after: Option<u64>) -> ApiResult<()> {
     let open = open_current(app, match_name)?;
     require_not_by_mail(app, &open.revision)?;
-    // This comes first, because the numbers below count concealed entries, too.
-    require_open_game(app, &open)?;
+    // SV-63: whether a command revealed something could itself be a secret, so the game as a whole decides. This comes
+    // first, because the numbers below count concealed entries, too.
+    if open.current(app, |current| current.position.state.has_secrets())? {
+        return Err(Problem::content(
+            "this game conceals things that moves may bring to light; its host can take back",
+        ));
+    }
     let head = open.head(app)?;
     let after = match after {
         Some(after) if after > head => {
@@ -391,16 +396,6 @@ fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiRes
         to = from;
     }
     Err(Problem::content(format!("{seat} gave no command that could be taken back")))
-}
-
-fn require_open_game(app: &App, open: &OpenBranch) -> ApiResult<()> {
-    // SV-63: whether a command revealed something could itself be a secret, so the game as a whole decides.
-    if open.current(app, |current| current.position.state.has_secrets())? {
-        return Err(Problem::content(
-            "this game conceals things that moves may bring to light; its host can take back",
-        ));
-    }
-    Ok(())
 }
 
 fn require_no_roll(app: &App, open: &OpenBranch, after: u64, head: u64) -> ApiResult<()> {

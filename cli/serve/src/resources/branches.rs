@@ -87,8 +87,7 @@ pub(crate) async fn create(
     _: ValidQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    let access = app.admit(&bearer).await?;
-    let match_name: MatchName = name(&match_name)?;
+    let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     access.require_host(&match_name)?;
     let new = json_body::<NewBranch>(request).await?;
     app.block(move |app| {
@@ -122,25 +121,25 @@ pub(crate) async fn delete(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    let (open, names) = app
-        .serve(bearer, move |app, access| {
-            let match_name = name(&path.match_name)?;
-            let branch = name(&path.branch)?;
-            access.require_host(&match_name)?;
-            Ok((app.branch(&match_name, &branch)?, (match_name, branch)))
-        })
-        .await?;
+    let open = app.serve(bearer, move |app, access| {
+        let match_name = name(&path.match_name)?;
+        let branch = name(&path.branch)?;
+        access.require_host(&match_name)?;
+        app.branch(&match_name, &branch)
+    });
+    let open = open.await?;
     to_end(&Arc::clone(&app), async move {
         let turn = open.turn().await?;
         app.block(move |app| {
             let _turn = turn;
             open.require_there()?;
             require_not_by_mail(app, &open.revision)?;
-            if !names.1.is_main() && current_branch(app, &names.0)? == names.1 {
-                let detail = format!("the match continues on branch `{}`", names.1);
+            let Revision { match_name, branch, .. } = &open.revision;
+            if !branch.is_main() && current_branch(app, match_name)? == *branch {
+                let detail = format!("the match continues on branch `{branch}`");
                 return Err(Problem::new(ProblemCode::BranchInUse, detail));
             }
-            app.store.delete_branch(&names.0, &names.1)?;
+            app.store.delete_branch(match_name, branch)?;
             app.branches.forget(&open);
             Ok(StatusCode::NO_CONTENT.into_response())
         })

@@ -175,8 +175,7 @@ pub(crate) async fn write(
     JsonQuery(About { entry, seat }): JsonQuery<About>,
     request: Request,
 ) -> ApiResult {
-    let access = app.admit(&bearer).await?;
-    access.require_match(&name(&path.match_name)?)?;
+    let (access, _) = app.admit_to(&bearer, &path.match_name).await?;
     let new = json_body::<NewNote>(request).await?;
     let asked = Asked { path, seat, reach: Reach::Entry };
     let holder = bearer.clone();
@@ -192,8 +191,13 @@ pub(crate) async fn write(
         };
         let mut about = None;
         if let Some(entry) = entry {
-            let seq = in_log(app, branch, *viewer, entry)?;
-            about = Some(NotedEntry { branch: branch.revision.branch.clone(), seq });
+            let seen = branch.seen_by(app, *viewer).entries()?;
+            let head = seen.head();
+            if entry == 0 || entry > head {
+                let detail = format!("there is no entry {entry}; the last one is {head}");
+                return Err(Problem::new(ProblemCode::NoEntry, detail));
+            }
+            about = Some(NotedEntry { branch: branch.revision.branch.clone(), seq: seen.in_log(entry) });
         }
         let match_name = &branch.revision.match_name;
         let now_ms = app.now_ms();
@@ -218,16 +222,6 @@ pub(crate) async fn write(
     .await
 }
 
-fn in_log(app: &App, branch: &OpenBranch, viewer: Viewer, entry: u64) -> ApiResult<u64> {
-    let seen = branch.seen_by(app, viewer).entries()?;
-    let head = seen.head();
-    if entry == 0 || entry > head {
-        let detail = format!("there is no entry {entry}; the last one is {head}");
-        return Err(Problem::new(ProblemCode::NoEntry, detail));
-    }
-    Ok(seen.in_log(entry))
-}
-
 /// Remove a note: one's own or, as the host, any note that everyone can read
 #[utoipa::path(operation_id = "remove_note", delete, path = "/v1/matches/{match}/notes/{id}", tag = "notes",
     params(("match" = inline(Name), Path), ("id" = inline(Id), Path)),
@@ -243,12 +237,12 @@ pub(crate) async fn remove(
         let id: NoteId = name(&id)?;
         let author = Author::of(&holder, access)?;
         let notes = app.store.notes_of(&match_name)?;
-        let note = notes.iter().find(|note| note.id == id);
-        let is_own = note.is_some_and(|note| author.has_written(note));
         // A note that the caller may not know of is reported as missing.
-        let is_known = note.is_some_and(|note| author.may_read(note))
-            && note.is_some_and(|note| is_own || is_known(app, &match_name, note, viewer));
-        if !is_known {
+        let Some(note) = notes.iter().find(|note| note.id == id && author.may_read(note)) else {
+            return Err(StoreError::NoSuchNote { id }.into());
+        };
+        let is_own = author.has_written(note);
+        if !is_own && !is_known(app, &match_name, note, viewer) {
             return Err(StoreError::NoSuchNote { id }.into());
         }
         if !is_own && !access.is_host() {

@@ -68,22 +68,20 @@ pub(crate) async fn play_again(
         let branch = branch.map_or_else(|| current_branch(app, &match_name), Ok)?;
         let open = app.branch(&match_name, &branch)?;
         require_not_by_mail(app, &open.revision)?;
-        let seat = access.playing_seat()?;
+        let own = access.playing_seat()?;
         let players = players_of_ended(app, &open)?;
         let old = app.store.genesis(&match_name)?;
-        let seat = match seat {
-            Some(seat) => Some(seat_after(seat, &players)?),
-            None => None,
-        };
+        let mut seat = None;
+        let mut name = None;
+        if let Some(own) = own {
+            seat = Some(seat_after(own, &players)?);
+            name = app.store.names_of(&match_name, app.now_ms())?.remove(&own);
+        }
         let found = rematch_of(app, &old.match_id)?;
         let is_new = found.is_none();
         let rematch = match found {
             Some(rematch) => rematch,
             None => make(app, &match_name, old)?,
-        };
-        let name = match access.grant().and_then(|grant| grant.kind.played()) {
-            Some(own) => app.store.names_of(&match_name, app.now_ms())?.remove(&own),
-            None => None,
         };
         let id = give(app, &rematch, seat, name, &token)?;
         host_by_old_terms(app, &match_name, &rematch)?;
@@ -139,7 +137,7 @@ pub(crate) fn rematch_of(app: &App, match_id: &[u8; 16]) -> ApiResult<Option<Mat
 }
 
 fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<MatchName> {
-    let mark = mark_of(&old.match_id);
+    let ended = old.match_id;
     let dice = match old.dice {
         DicePolicy::Recorded => DicePolicy::Recorded,
         DicePolicy::Seeded(_) => DicePolicy::Seeded(Seed::new(app.random()?)),
@@ -173,8 +171,8 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
             Err(StoreError::AlreadyExists { .. }) => {
                 let is_begun = is_begun_rematch(app, &*rules, &name, &genesis)?;
                 // This comes last, because another request may have marked its rematch just now.
-                if let Some(made) = app.store.find_grant(&mark)? {
-                    return Ok(made.match_name);
+                if let Some(made) = rematch_of(app, &ended)? {
+                    return Ok(made);
                 }
                 if !is_begun {
                     continue;
@@ -184,12 +182,9 @@ fn make(app: &Arc<App>, match_name: &MatchName, old: Genesis) -> ApiResult<Match
         }
         let label: GrantLabel = crate::http::name("rematch")?;
         let grant = NewGrant { kind: GrantKind::Host, match_name: name.clone(), label, expires_at_ms: None };
-        return match app.store.grant(&mark, grant, now_ms) {
+        return match app.store.grant(&mark_of(&ended), grant, now_ms) {
             Ok(()) => Ok(name),
-            Err(StoreError::GrantExists { .. }) => {
-                let made = app.store.find_grant(&mark)?;
-                made.map(|grant| grant.match_name).ok_or_else(Problem::internal)
-            }
+            Err(StoreError::GrantExists { .. }) => rematch_of(app, &ended)?.ok_or_else(Problem::internal),
             Err(error) => Err(error.into()),
         };
     }

@@ -31,7 +31,15 @@ pub(crate) async fn is_alive() -> ApiResult {
 #[utoipa::path(operation_id = "check_ready", get, path = "/readyz", tag = "running", security(()),
     responses((status = 200, description = "the service takes requests, and its store accepts writes", body = String, content_type = "text/plain"), Open))]
 pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {
-    require_ready(&app).await?;
+    if *app.closing.borrow() {
+        return Err(Problem::closing());
+    }
+    if let Some(stopped) = app.stopped.get() {
+        return Err(stopped.clone().with_code(ProblemCode::Store));
+    }
+    if app.store.is_shared() {
+        ask_database(&app).await?;
+    }
     Ok(text(StatusCode::OK, "ready\n".into()))
 }
 
@@ -40,16 +48,6 @@ pub(crate) async fn is_ready(State(app): State<Arc<App>>) -> ApiResult {
     responses((status = 200, description = "this description", body = inline(Document)), Open))]
 pub(crate) async fn openapi(_: JsonQuery<NoParameters>) -> ApiResult {
     Ok(typed(StatusCode::OK, JSON, OPENAPI))
-}
-
-async fn require_ready(app: &Arc<App>) -> ApiResult<()> {
-    if *app.closing.borrow() {
-        return Err(Problem::closing());
-    }
-    if let Some(stopped) = app.stopped.get() {
-        return Err(stopped.clone().with_code(ProblemCode::Store));
-    }
-    if app.store.is_shared() { ask_database(app).await } else { Ok(()) }
 }
 
 async fn ask_database(app: &Arc<App>) -> ApiResult<()> {
