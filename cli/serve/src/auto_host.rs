@@ -215,8 +215,9 @@ impl TurnClock {
         let after = self.current.head;
         let mut due = None;
         for (seat, since) in &self.turns {
-            let Some(ready_ms) = players.begin(*seat) else { continue };
-            if hour_ms == 0 {
+            // No turn begins until all invited players have joined.
+            let Some(ready_ms) = players.all_joined_ms else { continue };
+            if hour_ms == 0 || !players.joined.contains_key(seat) {
                 continue;
             }
             let absent_ms = accord.state.absent_until(*seat).map_or(0, unix_ms);
@@ -281,10 +282,11 @@ pub(crate) fn unix_ms(time: DeskTime) -> i64 {
     i64::try_from(time.unix_seconds()).unwrap_or(i64::MAX / 1000).saturating_mul(1000)
 }
 
+/// When the players joined, in Unix milliseconds.
 struct Players {
     joined: BTreeMap<Seat, i64>,
-    /// Whether someone was invited and has not joined.
-    is_awaited: bool,
+    /// When the last one joined; `None` as long as someone who was invited has not.
+    all_joined_ms: Option<i64>,
 }
 
 impl Players {
@@ -304,15 +306,8 @@ impl Players {
             *at_ms = grant.created_at_ms.min(*at_ms);
         }
         let is_awaited = invited.iter().any(|seat| !joined.contains_key(seat));
-        Ok(Self { joined, is_awaited })
-    }
-
-    fn begin(&self, seat: Seat) -> Option<i64> {
-        // No turn begins until all invited players have joined.
-        if self.is_awaited || !self.joined.contains_key(&seat) {
-            return None;
-        }
-        self.joined.values().max().copied()
+        let all_joined_ms = if is_awaited { None } else { joined.values().max().copied() };
+        Ok(Self { joined, all_joined_ms })
     }
 }
 
@@ -448,18 +443,18 @@ async fn host(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option<Watche
         let _turn = branch.turn().await?;
         let name = match_name.clone();
         let taken = app.block(move |app| {
-            let Some(mut hosted) = hosted(app, &name)? else { return Ok(None) };
-            let has_played = match hosted.step.take() {
-                Some((step, position)) => play(app, &branch, hosted.accord.state.terms(), step, position)?,
-                None => false,
-            };
+            let Some(Hosted { accord, deadlines, step }) = hosted(app, &name)? else { return Ok(None) };
+            let mut has_played = false;
+            if let Some((step, position)) = step {
+                has_played = play(app, &branch, accord.state.terms(), step, position)?;
+            }
             let head = app.store.head(&name, &branch.revision.branch)?;
-            Ok(Some((hosted, (branch.named(), head), has_played)))
+            let at_ms = deadlines.values().map(|deadline| deadline.at_ms).min();
+            Ok(Some((Watched { branch: Some((branch.named(), head)), at_ms }, has_played)))
         });
-        let Some((hosted, branch, has_played)) = taken.await? else { return Ok(None) };
+        let Some((watched, has_played)) = taken.await? else { return Ok(None) };
         if !has_played {
-            let at_ms = hosted.deadlines.values().map(|deadline| deadline.at_ms).min();
-            return Ok(Some(Watched { branch: Some(branch), at_ms }));
+            return Ok(Some(watched));
         }
     }
     Ok(Some(Watched { branch: None, at_ms: Some(app.now_ms()) }))

@@ -53,11 +53,6 @@ pub(crate) struct CalendarLink {
     link: String,
 }
 
-struct ShownMatch {
-    match_name: MatchName,
-    seat: Seat,
-}
-
 /// Show the deadlines of the token's seat in a calendar
 #[utoipa::path(operation_id = "join_calendar", post, path = "/v1/matches/{match}/calendar", tag = "grants",
     params(("match" = inline(Name), Path)), request_body = JoinedCalendar,
@@ -124,8 +119,11 @@ pub(crate) async fn read(
         let mut text = Calendar::begin();
         for (hash, grant) in granted(app, &file, client)? {
             app.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
-            if let Some(shown) = shown_match(app, grant)? {
-                add_deadline(app, &mut text, &shown)?;
+            let GrantKind::Calendar { token } = grant.kind else { continue };
+            let Some(player) = app.store.find_grant(&token)? else { continue };
+            // SV-51: nothing is shown once the player's token is not live.
+            if let Some(seat) = player.kind.played().filter(|_| player.is_live(app.now_ms())) {
+                add_deadline(app, &mut text, &grant.match_name, seat)?;
             }
         }
         Ok(typed(StatusCode::OK, CALENDAR, text.end()))
@@ -177,18 +175,14 @@ fn granted(app: &Arc<App>, file: &str, client: ClientAddress) -> ApiResult<Vec<(
     Ok(granted)
 }
 
-fn shown_match(app: &App, grant: Grant) -> ApiResult<Option<ShownMatch>> {
-    let GrantKind::Calendar { token } = grant.kind else { return Ok(None) };
-    let Some(player) = app.store.find_grant(&token)? else { return Ok(None) };
-    // SV-51: nothing is shown once the player's token is not live.
-    let seat = player.kind.played().filter(|_| player.is_live(app.now_ms()));
-    Ok(seat.map(|seat| ShownMatch { match_name: grant.match_name, seat }))
-}
-
-fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> ApiResult<()> {
-    let ShownMatch { match_name, seat } = shown;
+fn add_deadline(
+    app: &Arc<App>,
+    calendar: &mut Calendar,
+    match_name: &MatchName,
+    seat: Seat,
+) -> ApiResult<()> {
     let Some(hosted) = auto_host::hosted(app, match_name)? else { return Ok(()) };
-    let Some(Deadline { at_ms, turn_ms, known_since_ms, passed }) = hosted.deadlines.get(seat).copied()
+    let Some(Deadline { at_ms, turn_ms, known_since_ms, passed }) = hosted.deadlines.get(&seat).copied()
     else {
         return Ok(());
     };
@@ -197,7 +191,7 @@ fn add_deadline(app: &Arc<App>, calendar: &mut Calendar, shown: &ShownMatch) -> 
     let head = app.store.head(match_name, &current)?;
     let state = branch.state_of_log(app, head)?;
     // SV-52: an event is a turn of the seat as its player knows it.
-    if !is_turn(app, &branch, *seat, (state.as_ref(), head))? {
+    if !is_turn(app, &branch, seat, (state.as_ref(), head))? {
         return Ok(());
     }
     let Some(at) = time(at_ms) else { return Ok(()) };

@@ -125,22 +125,21 @@ pub(crate) async fn append(
     // SV-12: the order is token, rate, body, seat; then, for one request at a time, key, precondition, rules, store.
     let access = app.admit(&bearer).await?;
     let commands = json_body::<Commands>(request).await?;
-    let append = read(access, &path, commands, &headers, expect)?;
+    let append = Arc::new(read(access, &path, commands, &headers, expect)?);
     // From here on, the request is carried out even if the client disconnects.
-    to_end(&Arc::clone(&app), perform(app, append, form)).await
-}
-
-async fn perform(app: Arc<App>, append: AppendRequest, form: AnswerForm) -> ApiResult {
-    let began = Instant::now();
-    let append = Arc::new(append);
-    let appended = append.perform(&app).await;
-    if appended.is_ok() {
-        app.auto_host.moved(&append.match_name);
-    }
-    let answered = appended.map(|appended| answer(&appended, form));
-    let answered = answered.map_err(|problem| append.access.redacted(problem));
-    app.metrics.append_done(began, &answered);
-    answered
+    to_end(&Arc::clone(&app), async move {
+        let began = Instant::now();
+        let answered = match append.perform(&app).await {
+            Ok(appended) => {
+                app.auto_host.moved(&append.match_name);
+                Ok(answer(&appended, form))
+            }
+            Err(problem) => Err(append.access.redacted(problem)),
+        };
+        app.metrics.append_done(began, &answered);
+        answered
+    })
+    .await
 }
 
 fn read(
