@@ -7,7 +7,7 @@ use turnfold_history::session::PlayPosition;
 use turnfold_history::{MatchStanding, rules_of};
 use turnfold_show::render::WhoseTurn;
 use turnfold_show::render::match_list::active_at_ms;
-use turnfold_store::{BranchInfo, Genesis, GrantLabel};
+use turnfold_store::{BranchInfo, GrantLabel};
 
 use super::accord::HostingJson;
 use super::branches::open_branches;
@@ -94,64 +94,55 @@ impl MatchJson {
         let branch = asked.branch.clone().unwrap_or_else(|| current.clone());
         let shown = app.branch(match_name, &branch)?;
         let open = open_branches(app, match_name)?;
-        // A host sees that a match exists even if this build does not have its rules.
-        let has_rules = rules_of(&genesis, &shown.revision, &app.registry).is_ok() || !access.is_host();
-        let mut takebacks = None;
-        let (players, head, over, standing, now) = if has_rules {
-            let PlayPosition { state, head: last, .. } =
-                shown.current(app, |current| current.position.fork())?;
-            let standing = shown.seen_by(app, viewer).standing(None, state.as_ref())?;
-            let now = if asked.turn {
-                Some(shown.seen_by(app, viewer).whose_turn(state.as_ref(), last)?)
-            } else {
-                None
-            };
-            let players = state.players().to_vec();
-            takebacks = asked.details.then(|| !state.has_secrets());
-            let head = shown.seen_by(app, viewer).head()?;
-            (players, head, Some(are_over(app, viewer, &open)?), standing, now)
-        } else {
-            let head = app.store.head(match_name, &branch)?;
-            (Vec::new(), head, None, MatchStanding::default(), None)
-        };
-        let heads: Vec<_> = open.into_iter().map(|(info, _)| (info.name, info.head)).collect();
-        let is_host = viewer == Viewer::HOST;
-        let active_at_ms =
-            if is_host { Some(active_at_ms(match_name, &genesis, &heads, &app.store)?) } else { None };
-        let mut names = None;
-        let mut hosting = None;
-        let mut takeback = None;
-        if asked.details {
-            names = Some(app.store.names_of(match_name, app.now_ms())?);
-            hosting = auto_host::hosted(app, match_name)?.map(|hosted| HostingJson::of(app, &hosted));
-            takeback = takeback::asked(app, match_name, viewer)?;
-        }
-        let branches = heads.iter().map(|(name, _)| name.to_string()).collect();
-        let Genesis { ruleset, ruleset_version: version, title, .. } = genesis;
-        let match_name = match_name.to_string();
-        let MatchStanding { turn_number, result } = standing;
-        let dice = genesis.dice.name();
-        Ok(Self {
-            match_name,
-            ruleset,
-            version,
-            title,
-            players,
-            branches,
+        let mut document = Self {
+            match_name: match_name.to_string(),
+            ruleset: genesis.ruleset.clone(),
+            version: genesis.ruleset_version,
+            title: genesis.title.clone(),
+            players: Vec::new(),
+            branches: open.iter().map(|(info, _)| info.name.to_string()).collect(),
             branch: branch.to_string(),
             current: current.to_string(),
-            head,
-            over,
-            turn_number,
-            result,
-            dice,
-            active_at_ms,
-            names,
-            now,
-            hosting,
-            takebacks,
-            takeback,
-        })
+            head: 0,
+            over: None,
+            turn_number: None,
+            result: None,
+            dice: genesis.dice.name(),
+            active_at_ms: None,
+            names: None,
+            now: None,
+            hosting: None,
+            takebacks: None,
+            takeback: None,
+        };
+        // A host sees that a match exists even if this build does not have its rules.
+        if rules_of(&genesis, &shown.revision, &app.registry).is_ok() || !access.is_host() {
+            let PlayPosition { state, head, .. } = shown.current(app, |current| current.position.fork())?;
+            let looking = shown.seen_by(app, viewer);
+            let standing = looking.standing(None, state.as_ref())?;
+            document.turn_number = standing.turn_number;
+            document.result = standing.result;
+            if asked.turn {
+                document.now = Some(looking.whose_turn(state.as_ref(), head)?);
+            }
+            document.players = state.players().to_vec();
+            document.takebacks = asked.details.then(|| !state.has_secrets());
+            document.head = looking.head()?;
+            document.over = Some(are_over(app, viewer, &open)?);
+        } else {
+            document.head = app.store.head(match_name, &branch)?;
+        }
+        if viewer == Viewer::HOST {
+            let heads: Vec<_> = open.into_iter().map(|(info, _)| (info.name, info.head)).collect();
+            document.active_at_ms = Some(active_at_ms(match_name, &genesis, &heads, &app.store)?);
+        }
+        if asked.details {
+            document.names = Some(app.store.names_of(match_name, app.now_ms())?);
+            let hosted = auto_host::hosted(app, match_name)?;
+            document.hosting = hosted.map(|hosted| HostingJson::of(app, &hosted));
+            document.takeback = takeback::asked(app, match_name, viewer)?;
+        }
+        Ok(document)
     }
 
     pub(super) fn waits_for(&self, seat: Seat) -> bool {
