@@ -85,6 +85,10 @@ impl NotPlayed {
 }
 
 /// The commands of one call. All of them are recorded, or none is.
+///
+/// The first check that fails decides (SV-12), so the caller asks in this order: whether the branch is played by mail,
+/// [`repeated`](Self::repeated), the position, [`require_head`](Self::require_head) and [`judge`](Self::judge). The
+/// caller appends what is accepted; without records, nothing is recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayCall<'a> {
     /// The history.
@@ -133,60 +137,6 @@ impl PlayPosition {
     }
 }
 
-/// What the caller of [`PlayCall::judge`] decides and looks up for it.
-pub trait PlayCaller {
-    /// The error of the caller.
-    type Error: From<ReplayError>;
-
-    /// Returns the position, if the caller may play at it.
-    ///
-    /// # Errors
-    /// The error of reading the history, or that the caller may not play.
-    fn position(&mut self) -> Result<PlayPosition, Self::Error>;
-
-    /// Returns the number of the last entry in the caller's numbering. `head` is its number in the log.
-    fn head_seen(&self, head: u64) -> u64 {
-        head
-    }
-
-    /// Returns the roller for these dice.
-    ///
-    /// # Errors
-    /// An error if the chosen roller does not fit the dice.
-    fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Self::Error>;
-
-    /// Requires that the caller may give a command. It is called before the rules judge the command.
-    ///
-    /// # Errors
-    /// The reason why the caller may not.
-    fn may_give(&mut self, _given: &ScriptCommand, _state: &dyn AnyState) -> Result<(), Self::Error> {
-        Ok(())
-    }
-
-    /// Receives a record that is accepted if all others are. Returns it, or `None` to keep it out of
-    /// [`AcceptedCall::records`].
-    fn take(&mut self, record: Record) -> Option<Record> {
-        Some(record)
-    }
-}
-
-/// The result of judging a call.
-pub enum PlayOutcome {
-    /// Nothing is recorded.
-    NotPlayed(NotPlayed),
-    /// Nothing is recorded, because a command is rejected.
-    Rejected {
-        /// The command and its record.
-        rejected: RejectedCommand,
-        /// The sentence to show after the record.
-        reason: NotPlayed,
-    },
-    /// An earlier call with the same key recorded it.
-    Repeated(RepeatedCall),
-    /// All commands are accepted and are to be recorded. Without records, nothing is recorded.
-    Accepted(AcceptedCall),
-}
-
 /// A repeated call, with the answer to the first.
 pub struct RepeatedCall {
     /// The entries of the first call, in the numbering of the log.
@@ -210,30 +160,66 @@ pub struct AcceptedCall {
 }
 
 impl PlayCall<'_> {
-    /// Judges the commands. The first check that fails decides (SV-12): the key, the position, the expected head, a
-    /// command. The caller has refused a branch that is played by mail before, and appends what is accepted. Without a
-    /// store, the key is not looked up.
+    /// Looks for an earlier call with the same key. The inner error is that it had other commands.
     ///
     /// # Errors
-    /// [`ReplayError`] if the history or the store cannot be read or a roll fails, and the errors of the caller.
-    pub fn judge<C: PlayCaller>(
+    /// [`ReplayError`] if the store or the history cannot be read.
+    pub fn repeated(
         &self,
-        caller: &mut C,
-        store: Option<&Store>,
+        store: &Store,
         sources: &dyn Sources,
-    ) -> Result<PlayOutcome, C::Error> {
-        if let Some(store) = store
-            && let Some(repeated) = self.repeated(store, sources)?
-        {
-            return Ok(repeated);
+    ) -> Result<Option<Result<RepeatedCall, NotPlayed>>, ReplayError> {
+        let Revision { match_name, branch, .. } = self.revision;
+        let Some(key) = self.key else { return Ok(None) };
+        let Some(range) = store.find_idempotency_key(match_name, branch, key)? else { return Ok(None) };
+        let before = range.start().saturating_sub(1);
+        let mut source = HistorySource::of_branch(self.revision, store, sources.registry(), sources.build())?;
+        source.cut_after(*range.end());
+        let dice = source.history.dice;
+        let state = source.state_at(Viewer::HOST, before, None)?;
+        let mut seen = SeatHistory::of_source(Viewer::HOST, source)?;
+        let mut records = seen.records_after(before)?;
+        if !self.is_recorded_as(&records, state, &dice) {
+            let revision = self.revision.clone();
+            let entries = if self.viewer.sees_all() { Some(range) } else { None };
+            return Ok(Some(Err(NotPlayed::KeyUsed { revision, entries })));
         }
-        let PlayPosition { rules, dice, head, state } = caller.position()?;
-        let head_seen = caller.head_seen(head);
-        if let Some(&expected) = self.expected.iter().find(|expected| **expected != head_seen) {
-            let revision = Revision { seq: None, ..self.revision.clone() };
-            return Ok(PlayOutcome::NotPlayed(NotPlayed::OtherHead { revision, expected, head: head_seen }));
+        if !self.viewer.sees_all() {
+            // The answer is the first one, so it leaves out what came to light since.
+            seen = seen.through(self.viewer)?;
+            records = seen.records_after(before)?;
         }
-        let roller = caller.roller(&dice)?;
+        Ok(Some(Ok(RepeatedCall { range, records, head: seen.head(), state: seen.state()? })))
+    }
+
+    /// Requires that the last entry is the expected one. `head` is its number in the caller's numbering.
+    ///
+    /// # Errors
+    /// [`NotPlayed::OtherHead`].
+    pub fn require_head(&self, head: u64) -> Result<(), NotPlayed> {
+        for &expected in self.expected {
+            if expected != head {
+                return Err(NotPlayed::OtherHead { revision: self.revision.clone(), expected, head });
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges the commands. The inner error is the command that was rejected.
+    ///
+    /// `may_give` decides whether the caller may give a command, before the rules judge it. `take` receives each record
+    /// that is accepted if all others are, and returns it, or `None` to keep it out of [`AcceptedCall::records`].
+    ///
+    /// # Errors
+    /// [`ReplayError`] if a roll fails, and the errors of `may_give`.
+    pub fn judge<E: From<ReplayError>>(
+        &self,
+        position: PlayPosition,
+        roller: Roller,
+        may_give: &mut dyn FnMut(&ScriptCommand, &dyn AnyState) -> Result<(), E>,
+        take: &mut dyn FnMut(Record) -> Option<Record>,
+    ) -> Result<Result<AcceptedCall, RejectedCommand>, E> {
+        let PlayPosition { rules, dice, head, state } = position;
         let mut session = Session::new(state, dice, roller, head + 1, Detail::new(self.viewer));
         let mut played = Vec::new();
         let mut records = Vec::new();
@@ -241,45 +227,16 @@ impl PlayCall<'_> {
             session.roll_due(&mut played)?;
         }
         for (index, line) in self.commands.iter().enumerate() {
-            caller.may_give(&line, session.state.as_ref())?;
+            may_give(&line, session.state.as_ref())?;
             if let Err(record) = session.submit(&line, self.alone, &mut played)? {
                 let reason = NotPlayed::rejected(&record, self.commands.count(), &*rules);
-                return Ok(PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason });
+                return Ok(Err(RejectedCommand { index, record, reason }));
             }
-            records.extend(played.drain(..).filter_map(|record| caller.take(record)));
+            records.extend(played.drain(..).filter_map(&mut *take));
         }
-        records.extend(played.into_iter().filter_map(|record| caller.take(record)));
+        records.extend(played.into_iter().filter_map(take));
         let position = PlayPosition { rules, dice, head: session.next_seq - 1, state: session.state };
-        Ok(PlayOutcome::Accepted(AcceptedCall { before: head, records, position }))
-    }
-
-    fn repeated(&self, store: &Store, sources: &dyn Sources) -> Result<Option<PlayOutcome>, ReplayError> {
-        let Revision { match_name, branch, .. } = self.revision;
-        let Some(key) = self.key else { return Ok(None) };
-        let Some(range) = store.find_idempotency_key(match_name, branch, key)? else { return Ok(None) };
-        let first = *range.start();
-        let last = *range.end();
-        let mut source = HistorySource::of_branch(self.revision, store, sources.registry(), sources.build())?;
-        source.cut_after(last);
-        let dice = source.history.dice;
-        let before = source.state_at(Viewer::HOST, first.saturating_sub(1), None)?;
-        let whole = SeatHistory::of_source(Viewer::HOST, source)?;
-        let records = whole.records_after(first.saturating_sub(1))?;
-        let state = whole.state()?;
-        if !self.is_recorded_as(&records, before, &dice) {
-            let revision = Revision { seq: None, ..self.revision.clone() };
-            let entries = if self.viewer.sees_all() { Some(range) } else { None };
-            return Ok(Some(PlayOutcome::NotPlayed(NotPlayed::KeyUsed { revision, entries })));
-        }
-        if self.viewer.sees_all() {
-            return Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head: last, state })));
-        }
-        // The answer is the first one, so it leaves out what came to light since.
-        let seen = whole.through(self.viewer)?;
-        let records = seen.records_after(first.saturating_sub(1))?;
-        let head = seen.head();
-        let state = seen.state()?;
-        Ok(Some(PlayOutcome::Repeated(RepeatedCall { range, records, head, state })))
+        Ok(Ok(AcceptedCall { before: head, records, position }))
     }
 
     /// Returns `true` if recorded entries are the commands of this call, with only rolls between them.

@@ -1,9 +1,7 @@
 //! Plays a match in memory: takes commands, returns records, and rolls dice as they fall due. Commands come from scripts:
 //! one `[SEAT:] command` a line, with `#` comments.
 
-pub use crate::play::{
-    AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RepeatedCall,
-};
+pub use crate::play::{AcceptedCall, NotPlayed, PlayCall, PlayPosition, RepeatedCall};
 
 use std::borrow::Cow;
 use std::{io, slice};
@@ -55,6 +53,8 @@ pub struct RejectedCommand {
     pub index: usize,
     /// The command's record.
     pub record: Box<Record>,
+    /// The sentence to show after the record.
+    pub reason: NotPlayed,
 }
 
 impl Session {

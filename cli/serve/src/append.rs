@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use turnfold_core::{AnyState, DicePolicy, Seat};
+use turnfold_core::{AnyState, Seat};
 use turnfold_history::session::{
-    AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RejectedCommand, RepeatedCall,
-    Roller, ScriptCommand, ScriptCommands,
+    AcceptedCall, NotPlayed, PlayCall, PlayPosition, RejectedCommand, RepeatedCall, Roller, ScriptCommand,
+    ScriptCommands,
 };
 use turnfold_history::{HistorySource, Record, Revision, Viewer, require_rules};
 use turnfold_show::render::NothingPlayed;
@@ -210,47 +210,66 @@ impl AppendRequest {
             expected: self.expect.as_slice(),
             key: self.key.as_ref(),
         };
-        let store = if quick.is_none() { Some(&app.store) } else { None };
-        let mut caller = Caller {
-            append: self,
-            app,
-            branch,
-            free: BTreeSet::new(),
-            position: quick,
-            began: Instant::now(),
-            tag: String::new(),
-        };
+        let mut free = BTreeSet::new();
         // SV-12: the order is seat, key, precondition, rules, store. A command without a seat gets one from a state.
-        if store.is_some() {
+        if quick.is_none() {
             require_not_by_mail(app, &branch.revision)?;
         }
         if self.seat.is_some() {
             require_not_left(app, branch)?;
+        } else {
+            for seat in self.lines.iter().filter_map(|line| line.seat) {
+                require_free(seat, app, branch, &mut free)?;
+            }
         }
-        if self.seat.is_none() {
-            self.lines.iter().filter_map(|line| line.seat).try_for_each(|seat| caller.require_free(seat))?;
+        if quick.is_none() {
+            match call.repeated(&app.store, app)? {
+                // SV-14: the tag is of that time. With a newer one the next `If-Match` would pass despite unseen moves.
+                Some(Ok(RepeatedCall { records, head, state, .. })) => {
+                    let tag = CachedView::of(self.viewer, state.as_ref()).tag;
+                    let kind = AppendedKind::Repeated;
+                    return Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }));
+                }
+                Some(Err(reason)) => return Err(refused(reason, "")),
+                None => {}
+            }
         }
-        let judged = call.judge(&mut caller, store, app);
-        let tag = caller.tag;
-        let began = caller.began;
-        match judged? {
-            PlayOutcome::NotPlayed(reason) => Err(refused(reason, &tag)),
-            PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
+        let (position, CachedView { tag, .. }) = match quick {
+            Some(known) => known,
+            None => branch.current(app, |head| (head.position.fork(), head.shown(self.viewer)))?,
+        };
+        let began = Instant::now();
+        let mut may_give = |given: &ScriptCommand, state: &dyn AnyState| {
+            if self.seat.is_some() {
+                return Ok(());
+            }
+            match given.seat.or_else(|| state.default_seat(&given.command)) {
+                Some(seat) => require_free(seat, app, branch, &mut free),
+                None => Ok(()),
+            }
+        };
+        if let Some(first) = self.lines.first() {
+            may_give(first, position.state.as_ref())?;
+        }
+        // SV-13: the tag is of the branch as its viewer sees it.
+        if self.if_match.as_ref().is_some_and(|tags| !tags.hold(&tag, false)) {
+            let detail = "what you see has changed since; look at it again, then decide";
+            return Err(Problem::moved(detail.into(), &tag));
+        }
+        call.require_head(position.head).map_err(|reason| refused(reason, &tag))?;
+        let roller = if self.rolls { Roller::of(&position.dice) } else { Roller::Absent };
+        match call.judge(position, roller, &mut may_give, &mut Some)? {
+            Err(RejectedCommand { index, record, reason }) => {
                 Err(Problem::of_command(reason.to_string(), index, *record))
             }
-            // SV-14: the tag is of that time. With a newer one the next `If-Match` would pass despite unseen moves.
-            PlayOutcome::Repeated(RepeatedCall { records, head, state, .. }) => {
-                let tag = CachedView::of(self.viewer, state.as_ref()).tag;
-                Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind: AppendedKind::Repeated }))
-            }
-            PlayOutcome::Accepted(AcceptedCall { before, records, position }) if records.is_empty() => {
+            Ok(AcceptedCall { before, records, position }) if records.is_empty() => {
                 let nothing = NothingPlayed::in_state(position.state.as_ref());
                 let head =
                     if self.viewer.sees_all() { before } else { branch.seen_by(app, self.viewer).head()? };
                 let kind = AppendedKind::Nothing(nothing);
                 Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
             }
-            PlayOutcome::Accepted(accepted) => {
+            Ok(accepted) => {
                 let storing = self.store(app, branch, accepted)?;
                 branch.note_judging(began.elapsed());
                 Ok(JudgedCall::Accepted(Box::new(storing)))
@@ -334,70 +353,19 @@ pub(crate) struct AppendRequest {
     pub(crate) expect: Option<u64>,
 }
 
-pub(crate) struct Caller<'a> {
-    append: &'a AppendRequest,
-    app: &'a App,
-    branch: &'a OpenBranch,
-    /// The seats that were found free, so that a request asks once for each.
-    free: BTreeSet<Seat>,
-    /// The position and what the viewer sees, if they are known.
-    position: Option<(PlayPosition, CachedView)>,
-    /// When the position was found.
-    began: Instant,
-    /// The tag of what the viewer sees.
-    pub(crate) tag: String,
-}
-
-impl PlayCaller for Caller<'_> {
-    type Error = Problem;
-
-    fn position(&mut self) -> ApiResult<PlayPosition> {
-        let viewer = self.append.viewer;
-        let (position, shown) = match self.position.take() {
-            Some(known) => known,
-            None => self.branch.current(self.app, |head| (head.position.fork(), head.shown(viewer)))?,
-        };
-        self.began = Instant::now();
-        if let Some(first) = self.append.lines.first() {
-            self.may_give(first, position.state.as_ref())?;
-        }
-        self.tag = shown.tag;
-        // SV-13: the tag is of the branch as its viewer sees it.
-        match &self.append.if_match {
-            Some(tags) if !tags.hold(&self.tag, false) => {
-                let detail = "what you see has changed since; look at it again, then decide";
-                Err(Problem::moved(detail.into(), &self.tag))
-            }
-            _ => Ok(position),
-        }
+/// Requires that a host may give commands of a seat. `free` are the seats that were found free, so that a request asks
+/// once for each.
+fn require_free(seat: Seat, app: &App, branch: &OpenBranch, free: &mut BTreeSet<Seat>) -> ApiResult<()> {
+    if seat == Seat::Host || free.contains(&seat) {
+        return Ok(());
     }
-
-    fn roller(&mut self, dice: &DicePolicy) -> ApiResult<Roller> {
-        Ok(if self.append.rolls { Roller::of(dice) } else { Roller::Absent })
+    // SV-11: a host gives only its own commands and those of free seats.
+    if app.store.is_taken(&branch.revision.match_name, seat, app.now_ms())? {
+        let detail = format!("seat {seat} is taken; only its player can issue its commands");
+        return Err(Problem::forbidden(detail));
     }
-
-    fn may_give(&mut self, given: &ScriptCommand, state: &dyn AnyState) -> ApiResult<()> {
-        if self.append.seat.is_some() {
-            return Ok(());
-        }
-        let seat = given.seat.or_else(|| state.default_seat(&given.command));
-        seat.map_or(Ok(()), |seat| self.require_free(seat))
-    }
-}
-
-impl Caller<'_> {
-    pub(crate) fn require_free(&mut self, seat: Seat) -> ApiResult<()> {
-        if seat == Seat::Host || self.free.contains(&seat) {
-            return Ok(());
-        }
-        // SV-11: a host gives only its own commands and those of free seats.
-        if self.app.store.is_taken(&self.branch.revision.match_name, seat, self.app.now_ms())? {
-            let detail = format!("seat {seat} is taken; only its player can issue its commands");
-            return Err(Problem::forbidden(detail));
-        }
-        self.free.insert(seat);
-        Ok(())
-    }
+    free.insert(seat);
+    Ok(())
 }
 
 /// How long an append is retried while others append, too.

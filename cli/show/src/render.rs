@@ -11,7 +11,7 @@
 //! | --- | --- | --- |
 //! | `play` | [`record`] of each entry; where there is none, [`NothingPlayed::line`] | the [`Record`](turnfold_history::Record)s; [`NothingPlayed`] |
 //! | `play`, rejected | [`record`] of the command; the error is a [`NotPlayed`](turnfold_history::session::NotPlayed) | its `Record` |
-//! | `play --once`, again | the same for the records of the outcome [`Repeated`](turnfold_history::session::PlayOutcome::Repeated) | |
+//! | `play --once`, again | the same for the records of the [`RepeatedCall`](turnfold_history::session::RepeatedCall) | |
 //! | `play --expect` | the error is a [`NotPlayed`](turnfold_history::session::NotPlayed) | |
 //! | `log` | [`logged`] | [`LoggedRecord`](turnfold_history::LoggedRecord) |
 //! | `show` | [`picture`], then [`standing`](standing()) | [`Viewer::view_json`](turnfold_history::Viewer::view_json) |

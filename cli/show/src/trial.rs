@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use turnfold_core::{DicePolicy, DueRoll};
-use turnfold_history::session::{RejectedCommand, Roller, ScriptCommand, Session};
+use turnfold_history::session::{NotPlayed, RejectedCommand, Roller, ScriptCommand, Session};
 use turnfold_history::{Detail, History, LogEntry, Record, ReplayError, SeatHistory, Viewer};
 
 use crate::page::frames::{FrameDocument, FrameLimits};
@@ -72,7 +72,8 @@ pub fn try_out(
             Ok(record) => played.push(record),
             Err(mut record) => {
                 record.state_hash = None;
-                return Ok(Err(RejectedCommand { index, record }));
+                let reason = NotPlayed::rejected(&record, commands.len(), &*known.rules);
+                return Ok(Err(RejectedCommand { index, record, reason }));
             }
         }
     }

@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use turnfold_core::DicePolicy;
 use turnfold_history::session::{
-    AcceptedCall, NotPlayed, PlayCall, PlayCaller, PlayOutcome, PlayPosition, RejectedCommand, RepeatedCall,
-    Roller, ScriptCommand, ScriptCommands,
+    AcceptedCall, NotPlayed, PlayCall, PlayPosition, RejectedCommand, RepeatedCall, ScriptCommand,
+    ScriptCommands,
 };
 use turnfold_history::{
     History, HistorySource, Record, Revision, SeatHistory, SourceName, Sources, Tail, Viewer, require_rules,
@@ -145,22 +145,26 @@ fn play_near(args: &Args, workspace: &Workspace, output: &mut Output) -> Result<
         expected: &expected,
         key: args.key.as_ref(),
     };
-    let mut player = Player {
-        args,
-        whole,
-        store: &reader,
-        keeper: store.as_ref(),
-        workspace,
-        seen: None,
-        entries: PackedEntries::default(),
-    };
-    let judged = call.judge(&mut player, store.as_ref(), workspace)?;
-    let Player { seen, mut entries, .. } = player;
+    if let Some(store) = &store {
+        match call.repeated(store, workspace)? {
+            Some(Ok(repeated)) => return print_repeated(&repeated, args, output),
+            Some(Err(reason)) => return Err(failure(&reason, args.viewer)),
+            None => {}
+        }
+    }
+    let (position, seen) = find_position(args, whole, &reader, store.as_ref(), workspace)?;
+    let head = seen.as_ref().map_or(position.head, SeatHistory::head);
+    call.require_head(head).map_err(|reason| failure(&reason, args.viewer))?;
+    let roller = random::roller(&position.dice, args.no_auto_roll, args.dice.is_some())?;
+    // The accepted entries get their time once all commands are accepted.
+    let mut entries = PackedEntries::default();
+    let judged = call.judge::<Failure>(position, roller, &mut |_, _| Ok(()), &mut |record| {
+        record.to_store(0).iter().for_each(|entry| entries.push(entry));
+        (args.dry_run || entries.count() <= RECORDS_HELD_MAX).then_some(record)
+    })?;
     let AcceptedCall { before, records: accepted, position } = match judged {
-        PlayOutcome::Accepted(accepted) => accepted,
-        PlayOutcome::Repeated(repeated) => return print_repeated(&repeated, args, output),
-        PlayOutcome::NotPlayed(reason) => return Err(failure(&reason, args.viewer)),
-        PlayOutcome::Rejected { rejected: RejectedCommand { index, record }, reason } => {
+        Ok(accepted) => accepted,
+        Err(RejectedCommand { index, record, reason }) => {
             output.record(&record)?;
             if let Some(whole) = args.whole_command(&record, index) {
                 let failure = failure(&reason, args.viewer);
@@ -260,61 +264,36 @@ fn failure(reason: &NotPlayed, asked: Option<Viewer>) -> Failure {
     failure.maybe_hint(after_not_played(reason, asked))
 }
 
-struct Player<'a> {
-    args: &'a Args,
-    whole: &'a Revision,
-    store: &'a StoreReader,
-    /// The store that keeps snapshots; `None` if nothing is to be recorded.
-    keeper: Option<&'a Store>,
-    workspace: &'a Workspace,
-    /// The player's history; `None` for the host, who needs only the state.
-    seen: Option<SeatHistory>,
-    /// The accepted entries, to be recorded if the whole call is accepted.
-    entries: PackedEntries,
-}
-
-impl PlayCaller for Player<'_> {
-    type Error = Failure;
-
-    fn position(&mut self) -> Result<PlayPosition, Failure> {
-        let Self { args, whole, store, keeper, workspace, .. } = *self;
-        let registry = &workspace.registry;
-        if args.viewer().sees_all() {
-            let source = HistorySource::of_branch(whole, store, registry, workspace.build())?;
-            let position = source.position(keeper)?;
-            require_rules(&*position.rules)?;
-            return Ok(position);
-        }
-        let history = History::of_branch(whole, store, registry)?;
-        let rules = history.rules.clone();
-        let dice = history.dice;
-        let head = history.head();
-        let seen = SeatHistory::of(args.viewer(), history)?;
-        let state = seen.state()?;
-        if args.dry_run && (state.has_secrets() || dice != DicePolicy::Recorded) {
-            // A trial would reveal secrets, or a roll that no one may know yet.
-            let what = if state.has_secrets() { rules.name() } else { "a match with seeded or fair dice" };
-            let message = format!("`--dry-run` is for the host: {what} has secrets");
-            return Err(Failure::usage(message).hint("leave out `--seat`"));
-        }
-        self.seen = Some(seen);
-        require_rules(&*rules)?;
-        Ok(PlayPosition { rules, dice, head, state })
+/// Returns the position at the end of a branch, and a player's history; `None` for the host, who needs only the state.
+/// `keeper` keeps snapshots.
+fn find_position(
+    args: &Args,
+    whole: &Revision,
+    store: &StoreReader,
+    keeper: Option<&Store>,
+    workspace: &Workspace,
+) -> Result<(PlayPosition, Option<SeatHistory>), Failure> {
+    let registry = &workspace.registry;
+    if args.viewer().sees_all() {
+        let source = HistorySource::of_branch(whole, store, registry, workspace.build())?;
+        let position = source.position(keeper)?;
+        require_rules(&*position.rules)?;
+        return Ok((position, None));
     }
-
-    fn head_seen(&self, head: u64) -> u64 {
-        self.seen.as_ref().map_or(head, SeatHistory::head)
+    let history = History::of_branch(whole, store, registry)?;
+    let rules = history.rules.clone();
+    let dice = history.dice;
+    let head = history.head();
+    let seen = SeatHistory::of(args.viewer(), history)?;
+    let state = seen.state()?;
+    if args.dry_run && (state.has_secrets() || dice != DicePolicy::Recorded) {
+        // A trial would reveal secrets, or a roll that no one may know yet.
+        let what = if state.has_secrets() { rules.name() } else { "a match with seeded or fair dice" };
+        let message = format!("`--dry-run` is for the host: {what} has secrets");
+        return Err(Failure::usage(message).hint("leave out `--seat`"));
     }
-
-    fn roller(&mut self, dice: &DicePolicy) -> Result<Roller, Failure> {
-        random::roller(dice, self.args.no_auto_roll, self.args.dice.is_some())
-    }
-
-    fn take(&mut self, record: Record) -> Option<Record> {
-        // The time is set once all commands are accepted.
-        record.to_store(0).iter().for_each(|entry| self.entries.push(entry));
-        (self.args.dry_run || self.entries.count() <= RECORDS_HELD_MAX).then_some(record)
-    }
+    require_rules(&*rules)?;
+    Ok((PlayPosition { rules, dice, head, state }, Some(seen)))
 }
 
 fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Failure> {

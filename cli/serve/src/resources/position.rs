@@ -2,7 +2,7 @@
 //! what a viewer knows, of which nothing is recorded (VW-46).
 
 use axum::http::{HeaderValue, header};
-use turnfold_history::session::{NotPlayed, RejectedCommand, Roller, ScriptCommand};
+use turnfold_history::session::{RejectedCommand, Roller, ScriptCommand};
 use turnfold_show::drawing::{Highlights, svg};
 use turnfold_show::{FrameLimits, render};
 
@@ -238,13 +238,11 @@ pub(crate) async fn try_out(
     let whole = Asked { path, seat, reach: Reach::Whole };
     app.read_for(&bearer, access, whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.seen_by(app, *viewer).history(after)?;
-        let rules = Arc::clone(history.rules());
         let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
         match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
             Ok(trial) if trial.frames.next.is_some() => Err(too_large()),
             Ok(trial) => Ok(json(StatusCode::OK, &trial)),
-            Err(RejectedCommand { index, record }) => {
-                let reason = NotPlayed::rejected(&record, lines.len(), rules.as_ref());
+            Err(RejectedCommand { index, record, reason }) => {
                 Err(Problem::of_command(reason.to_string(), index, *record))
             }
         }
