@@ -10,9 +10,9 @@ mod verify;
 
 pub use amend::{Amending, Amendment, ChangedRoll};
 pub use bless::{Change, RulesChange};
-pub use check::{CheckLimits, CheckReport, FileCheck};
+pub use check::{CheckReport, FileCheck};
 
-pub use checked::{AllDifferences, Checked};
+pub use checked::Checked;
 pub use found::{FoundFiles, UnreadPath};
 pub use mismatch::Mismatch;
 pub use verify::{Finding, FindingKind, Verification, VerifiedBranch, verify};

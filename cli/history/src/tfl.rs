@@ -9,7 +9,7 @@ mod long;
 mod read;
 
 pub use file::{Closing, Replay, ReplayLine, ReplayOrigin, TflError};
-pub(crate) use file::{FoldObserver, LogHasher};
+pub(crate) use file::{FoldedLine, LogHasher};
 pub use header::{Header, HeaderMark, SeenBy};
 pub use in_page::{PageError, replay_bytes, replay_in};
 pub(crate) use long::LongReplay;

@@ -13,7 +13,7 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde_json::Value;
 use turnfold_core::Registry;
 use turnfold_history::ReplayError;
-use turnfold_history::golden::{CheckLimits, CheckReport, FileCheck, FoundFiles};
+use turnfold_history::golden::{CheckReport, FileCheck, FoundFiles};
 use turnfold_history::input::{Limits, has_ending, input_name, is_page, is_standard};
 
 use crate::clock;
@@ -164,17 +164,13 @@ fn check_all(
     };
     let check_file = |path: &Path| {
         let watch = clock::stopwatch();
-        let mut file = if is_standard(path) {
-            FileCheck::of_bytes(path, piped.to_vec(), args.all, registry)
-        } else {
-            FileCheck::of(path, args.all, registry)
-        };
+        let read = if is_standard(path) { Ok(piped.to_vec()) } else { Limits::REPLAY.read_file(path) };
+        let mut file = FileCheck::of(path, read, args.all, registry);
         progress.inc(1);
         file.set_program(program::name());
         FileCheck { time: watch.elapsed(), ..file }
     };
-    let limits = CheckLimits { fail_fast: args.fail_fast, jobs: args.jobs };
-    let report = CheckReport::of_files(paths, limits, &check_file)?;
+    let report = CheckReport::of_files(paths, args.fail_fast, args.jobs, &check_file)?;
     progress.finish_and_clear();
     Ok(report)
 }
@@ -323,8 +319,8 @@ fn print_github(results: &CheckReport, output: &mut Output) -> Result<(), Failur
             text = joined(&mismatch.lines());
         }
         output.line(error_command(&file.file, file.line(), &title, &text))?;
-        let Some(all) = file.all() else { continue };
-        for mismatch in &all.later {
+        let Ok(checked) = &file.result else { continue };
+        for mismatch in &checked.later {
             let text = joined(&mismatch.brief_lines());
             output.line(error_command(&file.file, mismatch.line, &mismatch.title(), &text))?;
         }

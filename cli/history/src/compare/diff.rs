@@ -8,16 +8,16 @@ use similar::udiff::UnifiedHunkHeader;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff};
 use turnfold_core::{Digest, Outcome, Seat};
 
-use crate::compare::difference::Difference;
-use crate::compare::divergence::{Claim, Divergence, DivergenceKind, Subject};
-use crate::error::ReplayError;
-use crate::history::revision::SourceName;
+use super::{Claim, Difference, Divergence, DivergenceKind, Subject};
 use crate::text::printable;
-use crate::viewer::seat_history::SeatHistory;
+use crate::{ReplayError, SeatHistory, SourceName};
 
 struct FoldedSide {
     side: Side,
-    game: ComparedGame,
+    /// Ruleset, version, dice and setup as lines; the setup as TOML, for a player its visible part as JSON.
+    game: String,
+    /// The same as JSON.
+    game_fields: Value,
     played: Vec<Played>,
     view: Value,
     /// Fields that never count as a difference.
@@ -52,37 +52,18 @@ impl FoldedSide {
             state_hash: seat_history.viewer().state_hash(state.as_ref()),
             recorded_differs_at: contradicted_at,
         };
-        let ruleset = seat_history.rules().name().into();
+        let ruleset = seat_history.rules().name();
         let version = seat_history.rules().version();
-        let game = ComparedGame { ruleset, version, dice: seat_history.dice(), setup };
+        let dice = seat_history.dice();
+        let game = format!("ruleset {ruleset} version {version}\ndice {dice}\n{setup}");
+        let setup: Option<Value> = toml::from_str(&setup).ok().or_else(|| serde_json::from_str(&setup).ok());
+        let game_fields = json!({ "ruleset": ruleset, "version": version, "dice": dice, "setup": setup });
         let view = ignored.without(seat_history.viewer().view(state.as_ref()));
-        Ok(Self { side, game, played, view, ignored, is_recording })
+        Ok(Self { side, game, game_fields, played, view, ignored, is_recording })
     }
 
     fn played_at(&self, index: Option<usize>) -> Option<&Played> {
         self.played.get(index?)
-    }
-}
-
-#[derive(PartialEq, Eq)]
-struct ComparedGame {
-    ruleset: String,
-    version: u32,
-    dice: String,
-    /// As TOML; for a player the visible part, as JSON.
-    setup: String,
-}
-
-impl ComparedGame {
-    fn text(&self) -> String {
-        let Self { ruleset, version, dice, setup } = self;
-        format!("ruleset {ruleset} version {version}\ndice {dice}\n{setup}")
-    }
-
-    fn to_json(&self) -> Value {
-        let Self { ruleset, version, dice, setup } = self;
-        let setup: Option<Value> = toml::from_str(setup).ok().or_else(|| serde_json::from_str(setup).ok());
-        json!({ "ruleset": ruleset, "version": version, "dice": dice, "setup": setup })
     }
 }
 
@@ -259,8 +240,8 @@ fn view_after(seat_history: &SeatHistory, seq: u64) -> Result<Value, ReplayError
 }
 
 fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
-    let commands_a = commands(&a);
-    let commands_b = commands(&b);
+    let commands_a: Vec<&str> = a.played.iter().map(|played| played.given.as_str()).collect();
+    let commands_b: Vec<&str> = b.played.iter().map(|played| played.given.as_str()).collect();
     let (diff, shortest) = aligned(&commands_a, &commands_b);
     let mut pairs = Vec::new();
     let mut outcomes = Vec::new();
@@ -296,8 +277,10 @@ fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
     let mut game = Vec::new();
     let mut game_diff = String::new();
     if !same_game {
-        game = Difference::between(&a.game.to_json(), &b.game.to_json());
-        game_diff = unified_text(&a, &b, context);
+        game = Difference::between(&a.game_fields, &b.game_fields);
+        let diff = TextDiff::from_lines(&a.game, &b.game);
+        let mut unified = diff.unified_diff();
+        game_diff = unified.context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string();
     }
     let state = Difference::between(&a.view, &b.view);
     let equal = same_game
@@ -341,17 +324,6 @@ fn changed_count(diff: &TextDiff<'_, '_, str>) -> usize {
         }
     }
     count
-}
-
-fn commands(folded: &FoldedSide) -> Vec<&str> {
-    folded.played.iter().map(|played| played.given.as_str()).collect()
-}
-
-fn unified_text(a: &FoldedSide, b: &FoldedSide, context: usize) -> String {
-    let game_a = a.game.text();
-    let game_b = b.game.text();
-    let diff = TextDiff::from_lines(&game_a, &game_b);
-    diff.unified_diff().context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string()
 }
 
 impl Played {

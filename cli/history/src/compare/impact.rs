@@ -168,7 +168,7 @@ impl RecordedLog {
                             let kind = DivergenceKind::StateHash;
                             let recorded = Some(Claim::Hash(recorded));
                             let divergence = Divergence::new(entry, kind, recorded, Claim::Hash(computed));
-                            other_state = Some((index, seq, divergence));
+                            other_state = Some((index, divergence));
                         }
                     }
                     found
@@ -176,11 +176,11 @@ impl RecordedLog {
                 _ => None,
             };
             if let Some(divergence) = found {
-                return self.difference_at(index, seq, divergence).map(Some);
+                return self.difference_at(index, divergence).map(Some);
             }
         }
-        if let Some((index, seq, divergence)) = other_state {
-            return self.difference_at(index, seq, divergence).map(Some);
+        if let Some((index, divergence)) = other_state {
+            return self.difference_at(index, divergence).map(Some);
         }
         let computed = state.state_hash_as(self.version);
         let Some(recorded) = self.closing else { return Ok(None) };
@@ -228,19 +228,16 @@ impl RecordedLog {
 
     /// Folds up to an entry or attempt again, to find the fields that it changes now and changed under the recorded
     /// rules.
-    fn difference_at(
-        &self,
-        index: usize,
-        seq: u64,
-        divergence: Divergence,
-    ) -> Result<FirstDifference, ReplayError> {
+    fn difference_at(&self, index: usize, divergence: Divergence) -> Result<FirstDifference, ReplayError> {
         let (before, rest) = self.lines.split_at(index);
+        let before = LogEntry::all_logged(before.iter().filter_map(ReplayLine::entry));
+        let mut seq = before.len() as u64;
         let mut state = self.start()?;
-        state
-            .fold(&LogEntry::all_logged(before.iter().filter_map(ReplayLine::entry)), &self.dice, &mut |_| {})
-            .map_err(|error| ReplayError::unreadable(&self.name, error))?;
+        let folded = state.fold(&before, &self.dice, &mut |_| {});
+        folded.map_err(|error| ReplayError::unreadable(&self.name, error))?;
         let view = Viewer::HOST.view(state.as_ref());
         if let Some(entry) = rest.first().and_then(ReplayLine::entry) {
+            seq = entry.seq;
             // A rejected entry changes nothing.
             let _ = self.fold(entry, state.as_mut());
         }

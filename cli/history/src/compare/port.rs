@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use turnfold_core::admission::Refusal;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspective, Seat};
 
 use super::difference::side_text;
 use super::impact::{FirstDifference, RecordedLog, effect_group, group};
@@ -17,7 +17,7 @@ use crate::{Attempt, LogEntry, ReplayError};
 
 struct PortEntry {
     outcome: Outcome,
-    effects: Value,
+    effects: Vec<Value>,
 }
 
 struct PortedMatch<'a> {
@@ -83,42 +83,39 @@ impl<'a> PortedMatch<'a> {
 
     fn fold(&mut self, entry: &LogEntry) -> Result<Option<FirstDifference>, ReplayError> {
         let text = self.log.command(entry);
-        let command = self.in_words_of_port(entry.seat, &text);
+        let sent = LogEntry::new(entry.seq, entry.seat, self.in_words_of_port(entry.seat, &text));
         let own = fold_one(&mut *self.own, entry, &self.log.dice)
             .map_err(|error| ReplayError::unreadable(&self.log.name, error))?;
-        let Some(own) = own else { return Ok(None) };
-        let subject = Subject::Entry { seq: entry.seq, seat: entry.seat, command: text };
-        if entry.outcome.as_ref().is_some_and(|recorded| *recorded != own.outcome) {
+        let expected =
+            LogEntry { outcome: Some(own.outcome.clone()), ..LogEntry::new(entry.seq, entry.seat, text) };
+        let subject = Subject::from(&expected);
+        if entry.outcome.is_some() && entry.outcome != expected.outcome {
             let why = format!("this build itself computes another outcome of {subject}; check the log first");
             return Err(ReplayError::unreadable(&self.log.name, ReplayError::Unusable(why)));
         }
-        let sent = LogEntry::new(entry.seq, entry.seat, command.as_str());
-        let expected = LogEntry { outcome: Some(own.outcome.clone()), hash: None, ..entry.clone() };
         // The rules of this build have checked the roll against the seed already.
         let ported = match fold_one(&mut *self.ported, &sent, &DicePolicy::Recorded) {
-            Ok(Some(ported)) => ported,
-            Ok(None) => return Ok(None),
-            Err(error) => {
-                let Some(found) = Divergence::of_refusal(&expected, &error) else {
-                    return Err(ReplayError::unreadable(&self.log.name, error));
-                };
-                return Ok(Some(FirstDifference::without_field(entry.seq, Divergence { subject, ..found })));
-            }
+            Ok(ported) => ported,
+            Err(error) => match Divergence::of_refusal(&expected, &error) {
+                Some(found) => return Ok(Some(FirstDifference::without_field(entry.seq, found))),
+                None => return Err(ReplayError::unreadable(&self.log.name, error)),
+            },
         };
         let recorded = Some(Claim::Outcome(own.outcome.clone()));
         let computed = Claim::Outcome(ported.outcome.clone());
-        let divergence = Divergence::new(subject.clone(), DivergenceKind::Outcome, recorded, computed);
+        let divergence = Divergence::new(&expected, DivergenceKind::Outcome, recorded, computed);
         match (&own.outcome, &ported.outcome) {
             // The texts of effects are not compared, because the two write an effect's fields in different orders.
-            (Outcome::Applied(_), Outcome::Applied(_)) => Ok(match own.difference(&ported) {
-                Some((field, group)) => {
-                    Some(FirstDifference { seq: entry.seq, divergence, group, field: Some(field) })
+            (Outcome::Applied(_), Outcome::Applied(_)) => {
+                if let Some((field, group)) = own.difference(&ported) {
+                    let field = Some(field);
+                    return Ok(Some(FirstDifference { seq: entry.seq, divergence, group, field }));
                 }
-                None => self.views(entry.seq, subject),
-            }),
-            (own, ported) if own == ported => Ok(self.views(entry.seq, subject)),
-            _ => Ok(Some(FirstDifference::without_field(entry.seq, divergence))),
+            }
+            (own, ported) if own == ported => {}
+            _ => return Ok(Some(FirstDifference::without_field(entry.seq, divergence))),
         }
+        Ok(self.views(entry.seq, subject))
     }
 
     /// Compares the views of the host and, in a game with secrets, of every player and of a spectator.
@@ -157,37 +154,26 @@ impl<'a> PortedMatch<'a> {
     }
 }
 
-fn fold_one(
-    state: &mut dyn AnyState,
-    entry: &LogEntry,
-    dice: &DicePolicy,
-) -> Result<Option<PortEntry>, FoldError> {
+fn fold_one(state: &mut dyn AnyState, entry: &LogEntry, dice: &DicePolicy) -> Result<PortEntry, FoldError> {
     let mut became = None;
-    let observe = &mut |step: &mut dyn Step| {
+    state.fold(&LogEntry::all_logged([entry]), dice, &mut |step| {
         let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
         became = Some(PortEntry { outcome: step.outcome(), effects });
-    };
-    state.fold(&LogEntry::all_logged([entry]), dice, observe)?;
-    Ok(became)
+    })?;
+    Ok(became.expect("the fold showed the entry"))
 }
 
 impl PortEntry {
     fn difference(&self, ported: &Self) -> Option<(Difference, String)> {
-        let own_effects = json!({ "effects": self.effects });
-        let field =
-            Difference::between(&own_effects, &json!({ "effects": ported.effects })).into_iter().next()?;
-        let own = self.effects();
-        let ported = ported.effects();
+        let effects = json!({ "effects": self.effects });
+        let ported_effects = json!({ "effects": ported.effects });
+        let field = Difference::between(&effects, &ported_effects).into_iter().next()?;
         let mut index = 0;
-        while index < own.len() && own.get(index) == ported.get(index) {
+        while index < self.effects.len() && self.effects.get(index) == ported.effects.get(index) {
             index += 1;
         }
-        let group = effect_group(own.get(index).map(name_of), ported.get(index).map(name_of));
-        Some((field, group))
-    }
-
-    fn effects(&self) -> &[Value] {
-        self.effects.as_array().map(Vec::as_slice).unwrap_or_default()
+        let [own, ported] = [self, ported].map(|entry| entry.effects.get(index).map(name_of));
+        Some((field, effect_group(own, ported)))
     }
 }
 

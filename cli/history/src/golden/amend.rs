@@ -1,6 +1,6 @@
 //! Amends a replay: changes one entry and plays the later ones again.
 
-use turnfold_core::{AnyState, Outcome, Seat, Step};
+use turnfold_core::{AnyState, DicePolicy, Outcome, Seat};
 
 use crate::compare::{Claim, Divergence, DivergenceKind};
 use crate::session::{Roller, ScriptCommand, Session};
@@ -41,7 +41,6 @@ pub struct Amendment {
     /// The whole history, without state hashes and closing line.
     pub replay: Replay,
     session: Session,
-    rolls_by_seed: bool,
 }
 
 /// A roll that the seed changes, adds or drops.
@@ -78,10 +77,10 @@ impl Replay {
         let place = place.unwrap_or(self.lines.len());
         let (prefix, rest) = self.lines.split_at(place);
         let mut state = self.start()?;
-        fold(self, state.as_mut(), prefix, &mut |_| {})?;
+        self.fold_entries(state.as_mut(), prefix.iter().filter_map(ReplayLine::entry), &mut |_| {})?;
         let mut before = state.fork();
         let mut target = None;
-        fold(self, before.as_mut(), rest, &mut |step| {
+        self.fold_entries(before.as_mut(), rest.iter().filter_map(ReplayLine::entry), &mut |step| {
             if step.seq() == seq {
                 target = Some(Record::of(step, Detail::new(Viewer::HOST)));
             }
@@ -89,7 +88,6 @@ impl Replay {
         if matches!(change, Amending::Insert(_)) {
             target = None;
         }
-        let roller = Roller::of(&dice);
         let mut amendment = Amendment {
             seq,
             removed: target,
@@ -101,8 +99,7 @@ impl Replay {
             rolls: Vec::new(),
             before,
             replay: Replay { lines: prefix.to_vec(), closing: None, ..self.clone() },
-            session: Session::new(state, dice, roller, seq, Detail::new(Viewer::HOST)),
-            rolls_by_seed: matches!(roller, Roller::Seeded),
+            session: Session::new(state, dice, Roller::of(&dice), seq, Detail::new(Viewer::HOST)),
         };
         for line in rest {
             if matches!(line, ReplayLine::Entry(_)) {
@@ -124,21 +121,6 @@ impl Replay {
         }
         Ok(Ok(amendment))
     }
-}
-
-fn fold(
-    original: &Replay,
-    state: &mut dyn AnyState,
-    lines: &[ReplayLine],
-    observe: &mut dyn FnMut(&mut dyn Step),
-) -> Result<(), ReplayError> {
-    state
-        .fold(
-            &LogEntry::all_logged(lines.iter().filter_map(ReplayLine::entry)),
-            &original.header.dice,
-            observe,
-        )
-        .map_err(|error| ReplayError::from(original.locate(&error)))
 }
 
 impl Amendment {
@@ -185,7 +167,7 @@ impl Amendment {
 
     fn entry(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
         let command = entry.command.to_string();
-        if self.rolls_by_seed && ScriptCommand::is_roll(&command) {
+        if matches!(self.replay.header.dice, DicePolicy::Seeded(_)) && ScriptCommand::is_roll(&command) {
             return self.roll_again(entry);
         }
         let line = ScriptCommand { seat: Some(entry.seat), command, malformed: None, number: None };

@@ -1,11 +1,11 @@
 //! Blesses replays: writes what the rules compute into them, and shows what that changes.
 
 use serde::Serialize;
-use turnfold_core::{Outcome, Step};
+use turnfold_core::Outcome;
 
 use crate::compare::{Claim, Divergence, Subject};
 use crate::text::{Line, added, printable, removed, strong};
-use crate::tfl::{FoldObserver, Replay, ReplayLine, TflError};
+use crate::tfl::{FoldedLine, Replay, ReplayLine, TflError};
 use crate::{Attempt, LogEntry, ReplayError, ShortHash};
 
 /// A line that blessing changes.
@@ -55,9 +55,16 @@ impl Replay {
     /// Never, because the fold shows every entry and attempt.
     pub fn bless(&self) -> Result<Self, TflError> {
         let mut state = self.start()?;
-        let mut scribe = Scribe::default();
-        self.fold(state.as_mut(), &mut scribe).map_err(|error| self.locate(&error))?;
-        let Scribe { entries, attempts } = scribe;
+        let mut entries = Vec::new();
+        let mut attempts = Vec::new();
+        let folded = self.fold(state.as_mut(), &mut |folded| {
+            match folded {
+                FoldedLine::Entry(step) => entries.push(LogEntry::of(step)),
+                FoldedLine::Attempt(.., outcome) => attempts.push(outcome),
+            }
+            true
+        });
+        folded.map_err(|error| self.locate(&error))?;
         let mut entries = entries.into_iter();
         let mut attempts = attempts.into_iter();
         let mut blessed = Self { lines: Vec::with_capacity(self.lines.len()), closing: None, ..self.clone() };
@@ -252,22 +259,6 @@ impl Change {
 
 fn untrue(replay: &Replay, line: Option<usize>, what: &str) -> ReplayError {
     ReplayError::Untrue { file: replay.file.clone(), line, what: what.into() }
-}
-
-#[derive(Default)]
-struct Scribe {
-    entries: Vec<LogEntry>,
-    attempts: Vec<Outcome>,
-}
-
-impl FoldObserver for Scribe {
-    fn entry(&mut self, step: &mut dyn Step) {
-        self.entries.push(LogEntry::of(step));
-    }
-
-    fn attempt(&mut self, _line: usize, _attempt: &Attempt, outcome: Outcome) {
-        self.attempts.push(outcome);
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use turnfold_core::Registry;
 
-use super::{AllDifferences, Checked, FoundFiles, Mismatch, UnreadPath};
-use crate::input::{Limits, input_name, is_page};
+use super::{Checked, FoundFiles, Mismatch, UnreadPath};
+use crate::input::{InputError, Limits, input_name};
 use crate::text::{Line, added, counted, error_text, plain, printable, removed, strong};
 use crate::tfl::in_page::{is_read_as_page, replay_bytes};
 use crate::{ReplayError, catch, tfl};
@@ -30,32 +30,24 @@ pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport,
     if let Some(error) = found.failed.into_iter().next() {
         return Err(error);
     }
-    let check_file = &|path: &Path| FileCheck::of(path, false, registry);
-    let report = CheckReport::of_files(found.files, CheckLimits::default(), check_file)?;
+    let check_file = &|path: &Path| FileCheck::of(path, Limits::REPLAY.read_file(path), false, registry);
+    let report = CheckReport::of_files(found.files, false, None, check_file)?;
     Ok(CheckReport { unread: found.unread, ..report })
 }
 
-/// Limits on which files are checked, and how many at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CheckLimits {
-    /// Whether to stop after the first file that fails.
-    pub fail_fast: bool,
-    /// The number of files to check at once; `None` is one for each core.
-    pub jobs: Option<u16>,
-}
-
 impl CheckReport {
-    /// Checks files with `check_file`, several at once. The report does not depend on how many, or on which is finished
-    /// first.
+    /// Checks files with `check_file`, `jobs` of them at once or one for each core. The report does not depend on how
+    /// many, or on which is finished first. With `fail_fast`, stops after the first file that fails.
     ///
     /// # Errors
     /// [`ReplayError::Threads`].
     pub fn of_files(
         paths: Vec<PathBuf>,
-        limits: CheckLimits,
+        fail_fast: bool,
+        jobs: Option<u16>,
         check_file: &(dyn Fn(&Path) -> FileCheck + Sync),
     ) -> Result<Self, ReplayError> {
-        let pool = ThreadPoolBuilder::new().num_threads(limits.jobs.map_or(0, usize::from)).build();
+        let pool = ThreadPoolBuilder::new().num_threads(jobs.map_or(0, usize::from)).build();
         let pool = pool.map_err(|error| ReplayError::Threads(error.to_string()))?;
         let count = paths.len();
         // The index of the first file known to fail. Later files are then skipped, but those before it are all checked.
@@ -66,7 +58,7 @@ impl CheckReport {
                     return None;
                 }
                 let file = check_file(&path);
-                if limits.fail_fast && !file.is_good() {
+                if fail_fast && !file.is_good() {
                     last.fetch_min(index, Ordering::Relaxed);
                 }
                 Some(file)
@@ -175,27 +167,14 @@ impl fmt::Display for CheckReport {
 }
 
 impl FileCheck {
-    /// Reads and checks a file. With `all`, finds all differences instead of the first.
+    /// Checks what was read of a file, or of standard input for `-`. With `all`, finds all differences instead of the
+    /// first.
     #[must_use]
-    pub fn of(path: &Path, all: bool, registry: &Registry) -> Self {
-        match Limits::REPLAY.read_file(path) {
-            Ok(bytes) => Self::of_bytes(path, bytes, all, registry),
-            Err(error) => Self {
-                file: input_name(path).into_owned(),
-                result: Err(error.into()),
-                is_in_page: is_page(path),
-                time: Duration::ZERO,
-            },
-        }
-    }
-
-    /// Checks the bytes of a file, or of standard input for `-`, as [`of`](Self::of) does.
-    #[must_use]
-    pub fn of_bytes(path: &Path, bytes: Vec<u8>, all: bool, registry: &Registry) -> Self {
+    pub fn of(path: &Path, read: Result<Vec<u8>, InputError>, all: bool, registry: &Registry) -> Self {
         let file = input_name(path).into_owned();
-        let is_in_page = is_read_as_page(path, &bytes);
+        let is_in_page = read.as_ref().is_ok_and(|bytes| is_read_as_page(path, bytes));
         let result = catch(|| {
-            let replay = tfl::read(&file, &replay_bytes(path, bytes)?, registry)?;
+            let replay = tfl::read(&file, &replay_bytes(path, read?)?, registry)?;
             Ok(if all { replay.check_to_end()? } else { replay.check()? })
         });
         let result = result.unwrap_or_else(|fault| Err(ReplayError::unreadable(&file, fault)));
@@ -204,11 +183,11 @@ impl FileCheck {
 
     /// Names the program whose next command a mismatch shows; otherwise it is `turnfold`.
     pub fn set_program(&mut self, program: &'static str) {
-        let Ok(Checked { difference, all, .. }) = &mut self.result else { return };
+        let Ok(Checked { difference, later, .. }) = &mut self.result else { return };
         if let Some(mismatch) = difference {
             mismatch.program = program;
         }
-        for mismatch in all.iter_mut().flat_map(|all| &mut all.later) {
+        for mismatch in later {
             mismatch.program = program;
         }
     }
@@ -223,12 +202,6 @@ impl FileCheck {
     #[must_use]
     pub fn mismatch(&self) -> Option<&Mismatch> {
         self.result.as_ref().ok()?.difference.as_deref()
-    }
-
-    /// Returns all differences, if they were requested.
-    #[must_use]
-    pub fn all(&self) -> Option<&AllDifferences> {
-        self.result.as_ref().ok()?.all.as_ref()
     }
 
     /// Returns the number of the line to look at.
@@ -254,20 +227,19 @@ impl FileCheck {
     #[must_use]
     pub fn mismatch_lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        if let Some(mismatch) = self.mismatch() {
+        let Ok(Checked { difference, count, later, left_out, .. }) = &self.result else { return lines };
+        if let Some(mismatch) = difference {
             lines = mismatch.lines();
         }
-        if let Some(all) = self.all()
-            && all.count > 0
-        {
-            for mismatch in &all.later {
-                lines.extend(mismatch.brief_lines());
-            }
-            let more = match all.left_out {
+        for mismatch in later {
+            lines.extend(mismatch.brief_lines());
+        }
+        if let Some(count @ 1..) = count {
+            let count = counted(*count, "difference", "differences");
+            let more = match left_out {
                 0 => String::new(),
-                count => format!(", {count} of them not shown"),
+                left_out => format!(", {left_out} of them not shown"),
             };
-            let count = counted(all.count, "difference", "differences");
             lines.push(strong(format_args!("{}: {count}{more}", printable(&self.file))).into());
         }
         lines
@@ -311,14 +283,15 @@ fn error_with_advice(error: &ReplayError) -> String {
 /// Writes one JSON document, whose form is stable.
 impl Serialize for FileCheck {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let checked = self.result.as_ref().ok();
         let mut json = serializer.serialize_struct("FileCheck", 7)?;
         json.serialize_field("file", &self.file)?;
         json.serialize_field("ok", &self.is_good())?;
-        json.serialize_field("entries", &self.result.as_ref().ok().map(|checked| checked.entries))?;
+        json.serialize_field("entries", &checked.map(|checked| checked.entries))?;
         json.serialize_field("error", &self.result.as_ref().err().map(error_with_advice))?;
         json.serialize_field("mismatch", &self.mismatch())?;
-        json.serialize_field("differences", &self.all().map(|all| all.count))?;
-        json.serialize_field("later", self.all().map_or(&[][..], |all| &all.later))?;
+        json.serialize_field("differences", &checked.and_then(|checked| checked.count))?;
+        json.serialize_field("later", checked.map_or(&[][..], |checked| &checked.later))?;
         json.end()
     }
 }

@@ -3,32 +3,26 @@
 
 use std::fmt::Display;
 
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Outcome, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Step};
 
 use super::mismatch::{DiceFinding, Mismatch, StateDifference};
 use crate::compare::{Claim, Difference, Divergence, DivergenceKind, Subject};
-use crate::tfl::{Closing, FoldObserver, LogHasher, Replay, TflError};
-use crate::{Attempt, CommandForm, LogEntry, ShortHash, Viewer, distrusted};
+use crate::tfl::{Closing, FoldedLine, Replay, TflError};
+use crate::{CommandForm, LogEntry, ShortHash, Viewer, distrusted};
 
 /// The most differences of a file that are kept; the others are only counted.
 const DIFFERENCES_MAX: usize = 100;
 
 /// The result of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     pub(crate) entries: u64,
     /// The first difference.
     pub difference: Option<Box<Mismatch>>,
-    /// All differences, if they were requested.
-    pub(crate) all: Option<AllDifferences>,
-}
-
-/// All differences of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AllDifferences {
-    pub(crate) count: u64,
-    /// The differences after the first, without states. Consecutive entries of which only the state hash differs are
-    /// one element. The length is limited; `left_out` counts the rest.
+    /// The number of all differences, if they were requested.
+    pub(crate) count: Option<u64>,
+    /// The requested differences after the first, without states. Consecutive entries of which only the state hash
+    /// differs are one element. The length is limited; `left_out` counts the rest.
     pub later: Vec<Mismatch>,
     pub(crate) left_out: u64,
 }
@@ -45,44 +39,47 @@ impl Replay {
     /// [`TflError`] with the line and column.
     pub fn check(&self) -> Result<Checked, TflError> {
         let entries: Vec<_> = self.numbered_entries().collect();
-        let count = entries.len() as u64;
+        let mut checked = Checked { entries: entries.len() as u64, ..Checked::default() };
         if let Some(difference) = of_header(self) {
-            return Ok(Checked { entries: count, difference: Some(Box::new(difference)), all: None });
+            checked.difference = Some(Box::new(difference));
+            return Ok(checked);
         }
         let setup = self.setup()?;
-        let audit = Auditor::audit(&setup, self, &entries, None)?;
+        let audit = Auditor::audit(&setup, self, &entries, false)?;
         let folded = entries.get(..audit.seen).unwrap_or_default();
         let mut difference = audit.hash.and_then(|hash| disagreement(self, &setup, folded, hash));
         if difference.is_none()
-            && let Some(first) = audit.difference
+            && let Some(first) = audit.checked.difference
         {
-            let second = Auditor::audit(&setup, self, &entries, None);
-            difference = Some(confirm(first, second.ok().and_then(|audit| audit.difference)));
+            let second = Auditor::audit(&setup, self, &entries, false);
+            difference = Some(confirm(first, second.ok().and_then(|audit| audit.checked.difference)));
         }
         if let Some(mismatch) = &mut difference {
             explain(self, mismatch)?;
         }
-        Ok(Checked { entries: count, difference, all: None })
+        checked.difference = difference;
+        Ok(checked)
     }
 
     /// Checks a replay and continues after the first difference, to the end or to an entry that cannot be folded. Every
     /// line is compared with what the rules compute in the folded state, whatever the lines before it record.
     pub(crate) fn check_to_end(&self) -> Result<Checked, TflError> {
         let mut checked = self.check()?;
-        let mut all = AllDifferences::default();
-        if let Some(difference) = &checked.difference
-            && difference.kind() != DivergenceKind::Header
-        {
-            let entries: Vec<_> = self.numbered_entries().collect();
-            all = Auditor::audit(&self.setup()?, self, &entries, Some(all))?.all.unwrap_or_default();
-            for mismatch in &mut all.later {
-                name_rules(&*self.header.rules, mismatch);
+        let mut count = 0;
+        if let Some(difference) = &checked.difference {
+            count = 1;
+            // A difference in the header or between two folds is not found by the audit itself.
+            if difference.kind() != DivergenceKind::Header {
+                let entries: Vec<_> = self.numbered_entries().collect();
+                let audited = Auditor::audit(&self.setup()?, self, &entries, true)?.checked;
+                count = count.max(audited.count.unwrap_or_default());
+                checked = Checked { difference: checked.difference, ..audited };
             }
         }
-        // A difference in the header or between two folds is not found by the audit itself.
-        all.count = all.count.max(u64::from(checked.difference.is_some()));
-        checked.all = Some(all);
-        Ok(checked)
+        for mismatch in &mut checked.later {
+            name_rules(&*self.header.rules, mismatch);
+        }
+        Ok(Checked { count: Some(count), ..checked })
     }
 }
 
@@ -127,54 +124,10 @@ struct Auditor<'a> {
     entries: &'a [(usize, &'a LogEntry)],
     /// The number of entries folded.
     seen: usize,
-    log: LogHasher,
-    difference: Option<Box<Mismatch>>,
-    /// All differences, if they are requested.
-    all: Option<AllDifferences>,
+    checked: Checked,
     /// The state hash after the first entry that differs, because the fold may have gone further; otherwise after the
     /// last.
     hash: Option<ShortHash>,
-}
-
-impl FoldObserver for Auditor<'_> {
-    fn entry(&mut self, step: &mut dyn Step) {
-        if self.is_done() {
-            return;
-        }
-        let Some(&(line, entry)) = self.entries.get(self.seen) else { return };
-        let actual = LogEntry::of(step);
-        self.seen += 1;
-        self.log.add(entry);
-        if let Some(divergence) = Divergence::of_entry(entry, &actual) {
-            if self.difference.is_none() {
-                self.hash = actual.hash;
-            }
-            self.found(line, divergence);
-        }
-    }
-
-    fn attempt(&mut self, line: usize, attempt: &Attempt, outcome: Outcome) {
-        if let Some(divergence) = Divergence::of_attempt(attempt, outcome) {
-            self.found(line, divergence);
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.difference.is_some() && self.all.is_none()
-    }
-}
-
-impl AllDifferences {
-    fn add(&mut self, mismatch: Mismatch) {
-        if self.later.last_mut().is_some_and(|last| last.absorb(&mismatch)) {
-            return;
-        }
-        if self.later.len() + 1 < DIFFERENCES_MAX {
-            self.later.push(mismatch);
-        } else {
-            self.left_out += 1;
-        }
-    }
 }
 
 impl<'a> Auditor<'a> {
@@ -182,14 +135,15 @@ impl<'a> Auditor<'a> {
         setup: &[u8],
         replay: &'a Replay,
         entries: &'a [(usize, &'a LogEntry)],
-        all: Option<AllDifferences>,
+        to_end: bool,
     ) -> Result<Self, TflError> {
         let header = &replay.header;
         let rules = distrusted(&header.rules);
         let mut state = rules.start(setup).map_err(|error| header.locate(&replay.file, &error))?;
-        let log = LogHasher::new(header);
-        let mut auditor = Self { replay, entries, seen: 0, log, difference: None, all, hash: None };
-        if let Err(error) = replay.fold(state.as_mut(), &mut auditor) {
+        let count = if to_end { Some(0) } else { None };
+        let checked = Checked { entries: entries.len() as u64, count, ..Checked::default() };
+        let mut auditor = Self { replay, entries, seen: 0, checked, hash: None };
+        if let Err(error) = replay.fold(state.as_mut(), &mut |folded| auditor.take(folded)) {
             auditor.stopped(&error)?;
         } else if !auditor.is_done() {
             auditor.closing(state.state_hash());
@@ -198,16 +152,55 @@ impl<'a> Auditor<'a> {
         Ok(auditor)
     }
 
-    fn found(&mut self, line: usize, divergence: Divergence) {
-        let mismatch = Mismatch::new(&self.replay.file, line, divergence);
-        if let Some(all) = &mut self.all {
-            all.count += 1;
-            if self.difference.is_some() {
-                all.add(mismatch);
-                return;
+    /// Returns `true` after the first difference, unless all are requested.
+    fn is_done(&self) -> bool {
+        self.checked.difference.is_some() && self.checked.count.is_none()
+    }
+
+    fn take(&mut self, folded: FoldedLine<'_>) -> bool {
+        // The fold only stops after a run of entries.
+        if self.is_done() {
+            return false;
+        }
+        match folded {
+            FoldedLine::Entry(step) => {
+                let Some(&(line, entry)) = self.entries.get(self.seen) else { return true };
+                let actual = LogEntry::of(step);
+                self.seen += 1;
+                if let Some(divergence) = Divergence::of_entry(entry, &actual) {
+                    if self.checked.difference.is_none() {
+                        self.hash = actual.hash;
+                    }
+                    self.found(line, divergence);
+                }
+            }
+            FoldedLine::Attempt(line, attempt, outcome) => {
+                if let Some(divergence) = Divergence::of_attempt(attempt, outcome) {
+                    self.found(line, divergence);
+                }
             }
         }
-        self.difference.get_or_insert_with(|| Box::new(mismatch));
+        !self.is_done()
+    }
+
+    fn found(&mut self, line: usize, divergence: Divergence) {
+        let mismatch = Mismatch::new(&self.replay.file, line, divergence);
+        let Checked { difference, count, later, left_out, .. } = &mut self.checked;
+        if let Some(count) = count {
+            *count += 1;
+        }
+        if difference.is_none() {
+            *difference = Some(Box::new(mismatch));
+            return;
+        }
+        if later.last_mut().is_some_and(|last| last.absorb(&mismatch)) {
+            return;
+        }
+        if later.len() + 1 < DIFFERENCES_MAX {
+            later.push(mismatch);
+        } else {
+            *left_out += 1;
+        }
     }
 
     fn stopped(&mut self, error: &FoldError) -> Result<(), TflError> {
@@ -218,7 +211,7 @@ impl<'a> Auditor<'a> {
         let Some(&(line, entry)) = entry else { return Err(self.replay.locate(error)) };
         let divergence = match Divergence::of_refusal(entry, error) {
             Some(divergence) => divergence,
-            None if self.difference.is_none() => return Err(self.replay.locate(error)),
+            None if self.checked.difference.is_none() => return Err(self.replay.locate(error)),
             None => {
                 let outcome = entry.outcome.clone().map(Claim::Outcome);
                 Divergence::new(entry, DivergenceKind::Rejected, outcome, Claim::text(error))
@@ -230,8 +223,8 @@ impl<'a> Auditor<'a> {
 
     fn closing(&mut self, state: Digest) {
         let line = self.replay.closing_line();
-        let count = self.seen as u64;
-        let log = self.log.finish();
+        let count = self.checked.entries;
+        let log = self.replay.log_digest();
         let Some(closing) = self.replay.closing else {
             let header = self.replay.header.mark();
             let computed = Claim::text(Closing { count, state, log, header });
@@ -332,9 +325,7 @@ fn explain(replay: &Replay, mismatch: &mut Mismatch) -> Result<(), TflError> {
     let (before, rest): (Vec<_>, Vec<_>) = replay.entries().partition(|entry| entry.seq < seq);
     let Some(&entry) = rest.first() else { return Ok(()) };
     let mut state = replay.start()?;
-    state
-        .fold(&LogEntry::all_logged(before), &replay.header.dice, &mut |_| {})
-        .map_err(|error| replay.locate(&error))?;
+    replay.fold_entries(state.as_mut(), before, &mut |_| {})?;
     let dice = &replay.header.dice;
     let explained = match kind {
         DivergenceKind::WrongRoll => wrong_roll(state.as_ref(), entry, dice, mismatch),

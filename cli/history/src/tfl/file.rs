@@ -156,31 +156,44 @@ impl Replay {
         TflError::new(&self.file, (self.closing_line(), 1), error.to_string())
     }
 
+    /// Folds the entries in runs, judges each attempt between them, and passes each to `observe`. Stops after a run or an
+    /// attempt for which `observe` returned `false` at last.
     pub(crate) fn fold(
         &self,
         state: &mut dyn AnyState,
-        observer: &mut impl FoldObserver,
+        observe: &mut dyn FnMut(FoldedLine<'_>) -> bool,
     ) -> Result<(), FoldError> {
         let mut run: Vec<Logged<'_>> = Vec::with_capacity(self.lines.len());
+        let mut goes_on = true;
         for (number, line) in self.numbered_lines() {
             match line {
                 ReplayLine::Blank | ReplayLine::Comment(_) => {}
                 ReplayLine::Entry(entry) => run.push(entry.logged()),
                 ReplayLine::Attempt(attempt) => {
-                    state.fold(&run, &self.header.dice, &mut |step| observer.entry(step))?;
+                    let dice = &self.header.dice;
+                    state.fold(&run, dice, &mut |step| goes_on = observe(FoldedLine::Entry(step)))?;
                     run.clear();
-                    if observer.is_done() {
-                        return Ok(());
+                    if goes_on {
+                        let outcome = Outcome::from(&state.judge(attempt.seat, &attempt.command));
+                        goes_on = observe(FoldedLine::Attempt(number, attempt, outcome));
                     }
-                    let judged = state.judge(attempt.seat, &attempt.command);
-                    observer.attempt(number, attempt, Outcome::from(&judged));
-                    if observer.is_done() {
+                    if !goes_on {
                         return Ok(());
                     }
                 }
             }
         }
-        state.fold(&run, &self.header.dice, &mut |step| observer.entry(step))
+        state.fold(&run, &self.header.dice, &mut |step| goes_on = observe(FoldedLine::Entry(step)))
+    }
+
+    pub(crate) fn fold_entries<'a>(
+        &self,
+        state: &mut dyn AnyState,
+        entries: impl IntoIterator<Item = &'a LogEntry>,
+        observe: &mut dyn FnMut(&mut dyn Step),
+    ) -> Result<(), TflError> {
+        let folded = state.fold(&LogEntry::all_logged(entries), &self.header.dice, observe);
+        folded.map_err(|error| self.locate(&error))
     }
 
     /// Returns a replay of a match without entries. `file` is its name in messages. `view` is the seat or spectator for
@@ -318,17 +331,12 @@ pub struct ReplayOrigin<'a> {
     pub title: &'a str,
 }
 
-pub(crate) trait FoldObserver {
-    fn entry(&mut self, step: &mut dyn Step);
-
-    /// Receives an attempt and the outcome that the rules give it. An applied outcome has no effects, because nothing
-    /// is carried out.
-    fn attempt(&mut self, line: usize, attempt: &Attempt, outcome: Outcome);
-
-    /// Returns `true` to stop the fold. It is called between runs of entries.
-    fn is_done(&self) -> bool {
-        false
-    }
+/// What a fold passes on.
+pub(crate) enum FoldedLine<'a> {
+    Entry(&'a mut dyn Step),
+    /// The number of the line, the attempt, and the outcome that the rules give it. An applied outcome has no effects,
+    /// because nothing is carried out.
+    Attempt(usize, &'a Attempt, Outcome),
 }
 
 /// Computes the log digest: blake3 over the lines of the canonical header and of the entries, with their line feeds.
