@@ -219,7 +219,7 @@ impl App {
         access: Access,
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.block(move |app| work(app, &access).map_err(|problem| access.redacted(problem))).await
+        self.block(move |app| work(app, &access)).await
     }
 
     pub(crate) fn guard<T>(&self, work: impl FnOnce() -> ApiResult<T>) -> ApiResult<T> {

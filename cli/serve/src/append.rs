@@ -18,7 +18,6 @@ use turnfold_store::{
 };
 
 use crate::app::App;
-use crate::auth::Access;
 use crate::http::Tags;
 use crate::open_branch::{CachedView, HeadState, OpenBranch};
 use crate::problem::{ApiResult, Problem, ProblemCode};
@@ -339,7 +338,6 @@ fn keep_passed(app: &Arc<App>, branch: &OpenBranch, before: u64, head: u64) {
 }
 
 pub(crate) struct AppendRequest {
-    pub(crate) access: Access,
     pub(crate) match_name: MatchName,
     pub(crate) branch: BranchName,
     pub(crate) viewer: Viewer,

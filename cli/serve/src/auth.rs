@@ -63,6 +63,10 @@ impl Bearer {
         self.token.as_ref().map(|(token, kind)| (token.hash(), *kind))
     }
 
+    pub(crate) fn is_hosts(&self) -> bool {
+        matches!(self.token, Some((_, TokenKind::Admin | TokenKind::Host)))
+    }
+
     pub(crate) fn id(&self) -> Option<String> {
         self.hash().map(|(hash, _)| GrantId::of(&hash).to_string())
     }
@@ -103,15 +107,6 @@ fn unknown(match_name: &MatchName) -> Problem {
 }
 
 impl Access {
-    pub(crate) fn redacted(&self, problem: Problem) -> Problem {
-        // SV-7: only the host and the admin learn where the store is damaged.
-        if problem.code() == ProblemCode::Corrupt && !self.is_host() {
-            problem.without_place()
-        } else {
-            problem
-        }
-    }
-
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match self {
             Self::Admin => None,

@@ -78,16 +78,13 @@ impl BranchCache {
         let found = if app.store.is_shared() {
             self.ask(app, &names)?
         } else {
+            // If the branch is deleted now, the deletion waits for the lock, then removes and ends the open branch.
             let mut by_use = lock(&self.by_use);
-            if let Some(open) = by_use.get(&names) {
-                Arc::clone(open)
-            } else {
-                // If the branch is deleted now, the deletion waits for the lock, then removes and ends the open branch.
+            let open = by_use.try_get_or_insert_with_key(names, |names| {
                 let head = app.store.branch_head(match_name, branch)?;
-                let open = self.opened(&names, head);
-                by_use.put(names, Arc::clone(&open));
-                open
-            }
+                Ok::<_, StoreError>(self.opened(names, head))
+            })?;
+            Arc::clone(open)
         };
         self.make_room();
         Ok(found)

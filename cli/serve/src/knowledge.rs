@@ -22,7 +22,7 @@ use crate::branch_cache::{Memory, MemoryShare};
 use crate::documents;
 use crate::http::json_text;
 use crate::limits::SHORT_LOG;
-use crate::open_branch::{CachedView, OpenBranch};
+use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem};
 
 /// The most records of an event. A client that misses more has to read the log again.
@@ -65,10 +65,6 @@ impl OpenBranch {
 }
 
 impl Looking<'_> {
-    pub(crate) fn shown(self) -> ApiResult<CachedView> {
-        self.branch.current(self.app, |current| current.shown(self.viewer))
-    }
-
     pub(crate) fn state(self, at: Option<u64>) -> ApiResult<Box<dyn AnyState>> {
         match at {
             None => self.branch.current(self.app, |current| current.position.state.fork()),

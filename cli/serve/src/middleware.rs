@@ -38,6 +38,10 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
         if has_host {
             problem = token_first(&app, &route, &bearer, problem).await;
         }
+        // SV-7: only the host and the admin learn where the store is damaged.
+        if problem.code() == ProblemCode::Corrupt && !bearer.is_hosts() {
+            problem = problem.without_place();
+        }
         app.note(&problem);
         let problem = app.explain(problem);
         span.in_scope(|| tracing::debug!(detail = problem.detail(), "a problem"));

@@ -9,7 +9,6 @@ use serde::Serialize;
 use turnfold_core::Outcome;
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
-use turnfold_history::text::json_line;
 use turnfold_history::{Record, ReplayError};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
@@ -18,6 +17,7 @@ use turnfold_store::{RescueError, StoreError};
 use utoipa::ToSchema;
 
 use crate::documents;
+use crate::http::{json_text, typed};
 
 /// Declares the codes of problems, each with its status, its name and its title.
 macro_rules! codes {
@@ -234,7 +234,7 @@ impl Problem {
         let (index, record) = self.command.map(|command| *command).unzip();
         let body = ProblemJson {
             kind: format!("urn:turnfold:problem:{code}"),
-            title: title.into(),
+            title,
             status: status.as_u16(),
             detail: self.detail.into_owned(),
             request: request.into(),
@@ -242,11 +242,8 @@ impl Problem {
             record,
             ended: self.ended,
         };
-        let mut text = json_line(&body).expect("plain data encodes");
-        text.push('\n');
-        let mut response = (status, text).into_response();
+        let mut response = typed(status, "application/problem+json", json_text(&body));
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -268,7 +265,7 @@ pub(crate) struct ProblemJson {
     #[serde(rename = "type")]
     kind: String,
     /// What its kind means.
-    title: String,
+    title: &'static str,
     /// The HTTP status.
     status: u16,
     /// What is wrong, in one line.

@@ -151,10 +151,7 @@ impl App {
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let access = self.admit(bearer).await?;
-        self.fold_for(bearer.reader()?, game, move |app| {
-            work(app, &access).map_err(|problem| access.redacted(problem))
-        })
-        .await
+        self.fold_for(bearer.reader()?, game, move |app| work(app, &access)).await
     }
 
     pub(crate) async fn fold_for<T: Send + 'static>(

@@ -125,17 +125,15 @@ pub(crate) async fn append(
     // SV-12: the order is token, rate, body, seat; then, for one request at a time, key, precondition, rules, store.
     let access = app.admit(&bearer).await?;
     let commands = json_body::<Commands>(request).await?;
-    let append = Arc::new(read(access, &path, commands, &headers, expect)?);
+    let append = Arc::new(read(&access, &path, commands, &headers, expect)?);
     // From here on, the request is carried out even if the client disconnects.
     to_end(&Arc::clone(&app), async move {
         let began = Instant::now();
-        let answered = match append.perform(&app).await {
-            Ok(appended) => {
-                app.auto_host.moved(&append.match_name);
-                Ok(answer(&appended, form))
-            }
-            Err(problem) => Err(append.access.redacted(problem)),
-        };
+        let appended = append.perform(&app).await;
+        if appended.is_ok() {
+            app.auto_host.moved(&append.match_name);
+        }
+        let answered = appended.map(|appended| answer(&appended, form));
         app.metrics.append_done(began, &answered);
         answered
     })
@@ -143,7 +141,7 @@ pub(crate) async fn append(
 }
 
 fn read(
-    access: Access,
+    access: &Access,
     path: &BranchPath,
     commands: Commands,
     headers: &HeaderMap,
@@ -168,7 +166,6 @@ fn read(
     let key = key(headers, seat)?;
     let if_match = Tags::read(headers, &header::IF_MATCH)?;
     Ok(AppendRequest {
-        access,
         match_name,
         branch: name(&path.branch)?,
         viewer,

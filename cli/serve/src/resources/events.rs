@@ -86,11 +86,11 @@ pub(crate) async fn follow(
         let bearer = bearer.admitted();
         let following = Following::new(branch);
         let stream = Stream { following, viewer, from: 0, place, bearer, expires_at_ms, accord, sends_match };
-        Ok((stream, from, access.clone()))
+        Ok((stream, from))
     });
-    let (mut stream, from, access) = begun.await?;
+    let (mut stream, from) = begun.await?;
     let from = match (from, &after) {
-        (Resumed::Folds(_), Some(id)) => stream.resume(&app, &access, id).await?,
+        (Resumed::Folds(_), Some(id)) => stream.resume(&app, id).await?,
         (from, _) => from,
     };
     match (from, after) {
@@ -143,7 +143,7 @@ enum End {
 }
 
 impl Stream {
-    async fn resume(&self, app: &Arc<App>, access: &Access, id: &EventId) -> ApiResult<Resumed> {
+    async fn resume(&self, app: &Arc<App>, id: &EventId) -> ApiResult<Resumed> {
         let branch = &self.following.0;
         let viewer = self.viewer;
         // SV-31: if several streams resume together, one does the work, and the others use its result.
@@ -153,17 +153,14 @@ impl Stream {
             let id = id.clone();
             app.block(move |app| branch.seen_by(app, viewer).resume(&id, false)).await
         };
-        let found = match at_hand {
-            Ok(Resumed::Folds(_)) => {
-                let match_name = branch.revision.match_name.clone();
-                let branch = Arc::clone(branch);
-                let id = id.clone();
-                let work = move |app: &Arc<App>| branch.seen_by(app, viewer).resume(&id, true);
-                app.fold_for(self.bearer.reader()?, Some(match_name), work).await
-            }
-            found => found,
-        };
-        found.map_err(|problem| access.redacted(problem))
+        if !matches!(at_hand, Ok(Resumed::Folds(_))) {
+            return at_hand;
+        }
+        let match_name = branch.revision.match_name.clone();
+        let branch = Arc::clone(branch);
+        let id = id.clone();
+        let work = move |app: &Arc<App>| branch.seen_by(app, viewer).resume(&id, true);
+        app.fold_for(self.bearer.reader()?, Some(match_name), work).await
     }
 
     async fn run(mut self, app: Arc<App>, sender: mpsc::Sender<io::Result<Bytes>>) {

@@ -78,7 +78,7 @@ pub(crate) async fn view(
         let looking = branch.seen_by(app, *viewer);
         if form == AnswerForm::Json {
             let shown = match at.at {
-                None => looking.shown()?,
+                None => branch.current(app, |current| current.shown(*viewer))?,
                 Some(_) => CachedView::of(*viewer, looking.state(at.at)?.as_ref()),
             };
             return Ok(tagged(typed(StatusCode::OK, JSON, shown.json), &shown.tag, known.as_ref()));
