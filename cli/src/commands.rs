@@ -54,8 +54,6 @@ pub(crate) mod table;
 pub(crate) mod tour;
 pub(crate) mod verify;
 
-use std::path::PathBuf;
-
 use turnfold_referee::ModuleFolders;
 #[cfg(feature = "modules")]
 use turnfold_referee::Referees;
@@ -66,7 +64,6 @@ use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 #[cfg(feature = "modules")]
 use crate::files;
-#[cfg(feature = "modules")]
 use crate::grammar::GlobalArgs;
 use crate::guides::{self, Guide, VerbHelp};
 use crate::output::{Format, Output};
@@ -123,33 +120,29 @@ impl Command {
     /// Returns the folders of modules: the named ones, or else `modules` in the store's directory; `store restore`
     /// takes the directory that it restores to. The program's own folder is always added (MD-2). Verbs that play with
     /// others use only modules that have passed the laws (MD-7).
-    pub(crate) fn modules(&self, named: Vec<PathBuf>, store: &StoreAddress) -> ModuleFolders {
+    pub(crate) fn modules(&self, global: &GlobalArgs) -> ModuleFolders {
         let store = match self {
             Self::Store(store::StoreCommand::Restore(args)) => &args.to,
-            _ => store,
+            _ => &global.store,
         };
         let folders = match store {
-            StoreAddress::Dir(dir) if named.is_empty() => vec![dir.join("modules")],
-            _ => named,
+            StoreAddress::Dir(dir) if global.modules.is_empty() => vec![dir.join("modules")],
+            _ => global.modules.clone(),
         };
         let folders = ModuleFolders::new(folders).with_own();
         if matches!(self, Self::Serve(_) | Self::Mail(_)) { folders.passed_only() } else { folders }
     }
 
-    /// Returns the referees that the user named (RF-3). Verbs that play with others take them only from their own
-    /// options.
+    pub(crate) fn plays_with_others(&self) -> bool {
+        use checkpoint::CheckpointCommand::Cosign;
+        matches!(self, Self::Serve(_) | Self::Mail(_) | Self::Checkpoint(Cosign(_)))
+    }
+
+    /// Returns the referees that the user named. Verbs that play with others use no others (RF-3).
     #[cfg(feature = "modules")]
     pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees, Failure> {
-        let plays_with_others = matches!(
-            self,
-            Self::Serve(_) | Self::Mail(_) | Self::Checkpoint(checkpoint::CheckpointCommand::Cosign(_))
-        );
         let mut file = global.referees.clone();
-        if plays_with_others {
-            if global.is_referees_variable {
-                file = None;
-            }
-        } else if file.is_none() {
+        if file.is_none() && !self.plays_with_others() {
             file = files::in_configuration("referees.toml").filter(|file| file.exists());
         }
         let children = if matches!(self, Self::Serve(_)) { CHILDREN_OF_SERVICE } else { 1 };

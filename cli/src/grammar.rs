@@ -78,10 +78,6 @@ pub(crate) struct GlobalArgs {
         value_parser = OsStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::FilePath)]
     pub(crate) referees: Option<PathBuf>,
 
-    /// Whether `referees` comes from the variable. Verbs that play with others then ignore it (RF-3).
-    #[arg(skip)]
-    pub(crate) is_referees_variable: bool,
-
     /// How long each answer of such a program may take at least
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "SECONDS")]
     pub(crate) referee_seconds: Option<u64>,
@@ -242,8 +238,9 @@ pub(crate) fn parse(mut args: Vec<OsString>) -> Result<Args, clap::Error> {
         args.global.modules.retain(|folder| !folder.as_os_str().is_empty());
     }
     if is_variable("referees") {
-        args.global.is_referees_variable = true;
-        args.global.referees = args.global.referees.filter(|file| !file.as_os_str().is_empty());
+        // RF-3: verbs that play with others take referees only from their own options.
+        let may_use = !args.command.plays_with_others();
+        args.global.referees = args.global.referees.filter(|file| may_use && !file.as_os_str().is_empty());
     }
     args.global.named = named_by(&grammar, &matches);
     Ok(args)

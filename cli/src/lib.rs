@@ -42,7 +42,6 @@ mod pager;
 mod program;
 mod random;
 mod remote;
-mod rulebook;
 mod signals;
 mod sources;
 mod stderr;
@@ -66,7 +65,7 @@ use turnfold_history::{ReplayError, catch};
 
 use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind};
-use crate::grammar::{Args, GlobalArgs};
+use crate::grammar::Args;
 use crate::output::fold::{folded_lines, help_width};
 use crate::output::{Colors, Format, Output};
 use crate::pager::Pager;
@@ -103,7 +102,8 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     }
     let asked = grammar::format_asked_for(&args);
     let may_page = !args.iter().any(|arg| arg == "--no-pager");
-    panic::set_hook(Box::new(move |panic| stderr::error(&Failure::internal(panic), asked)));
+    stderr::set_format(asked);
+    panic::set_hook(Box::new(|panic| stderr::error(&Failure::internal(panic))));
     Colors::asked_for(&args).choose();
     let args = match grammar::parse(args) {
         Ok(args) => args,
@@ -114,7 +114,6 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     if !matches!(args.command, commands::Command::Serve(_)) {
         stderr::log(args.global.verbose, LogFormat::Brief);
     }
-    let format = args.global.format;
     match panic::catch_unwind(AssertUnwindSafe(|| {
         catch(|| answer(args, registry)).unwrap_or_else(|fault| Err(ReplayError::from(fault).into()))
     })) {
@@ -122,9 +121,9 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
         Ok(Err(failure)) => {
             if failure.kind != FailureKind::ClosedPipe {
                 for other in &failure.others {
-                    stderr::error(other, format);
+                    stderr::error(other);
                 }
-                stderr::error(&failure, format);
+                stderr::error(&failure);
             }
             failure.exit_code().into()
         }
@@ -135,9 +134,8 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
 fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
     // `context` is dropped on every way out. Its output then waits for the pager, before anything is printed to stderr.
     let Args { global, command } = args;
-    let GlobalArgs { is_store_searched: is_searched, passed_over, named, .. } = global.clone();
     let output = Output::new(global.format, !global.no_pager);
-    let modules = command.modules(global.modules.clone(), &global.store);
+    let modules = command.modules(&global);
     #[cfg(not(feature = "modules"))]
     let referee_paths = Vec::new();
     #[cfg(feature = "modules")]
@@ -150,11 +148,10 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
         (registry.with_referees(Arc::new(referees)), paths)
     };
     let mut workspace = Workspace::new(global.store, global.token, registry, modules)?;
-    workspace.passed_over = passed_over;
+    workspace.passed_over = global.passed_over;
     workspace.referee_paths = referee_paths;
-    workspace.named = named;
-    let verbose = global.verbose;
-    let mut context = Context { workspace, output, verbose };
+    workspace.named = global.named;
+    let mut context = Context { workspace, output, verbose: global.verbose };
     if command.is_paged(&context.output) {
         context.output.page()?;
     }
@@ -163,6 +160,7 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
         Err(failure) => {
             let failure = advice::about_match(failure.in_store(context.damaged_store()), &context);
             let passed_over = context.passed_over.as_deref();
+            let is_searched = global.is_store_searched;
             return Err(if is_searched { failure.in_searched_store(passed_over) } else { failure });
         }
     };
@@ -183,17 +181,15 @@ fn usage(error: &clap::Error, format: Format, may_page: bool) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => ExitCode::from(Failure::from(error).exit_code()),
         },
-        // Without arguments, the user wants help, but nothing was done.
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if format == Format::Text => {
-            let _ = print_help(error, anstream::stderr());
-            ExitCode::from(2)
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            stderr::error(&Failure::usage("no verb was given").hint("see `--help`"), format);
-            ExitCode::from(2)
-        }
-        _ => {
-            stderr::error(&in_one_line(error), format);
+        kind => {
+            if kind != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                stderr::error(&in_one_line(error));
+            } else if format == Format::Text {
+                // Without arguments, the user wants help, but nothing was done.
+                let _ = print_help(error, anstream::stderr());
+            } else {
+                stderr::error(&Failure::usage("no verb was given").hint("see `--help`"));
+            }
             ExitCode::from(2)
         }
     }

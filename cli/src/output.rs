@@ -10,13 +10,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
-use serde_json::json;
 use terminal_size::{Height, Width, terminal_size};
 use turnfold_core::picture::{Picture, Tint};
 use turnfold_history::Record;
@@ -34,6 +32,7 @@ use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::grammar::values_of;
 use crate::pager::Pager;
 use crate::stderr;
+pub(crate) use crate::stderr::warn;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -153,7 +152,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 impl Output {
     pub(crate) fn new(format: Format, may_page: bool) -> Self {
         let stdout = buffered(Box::new(anstream::stdout()));
-        IS_JSON.store(format == Format::Json, Ordering::Relaxed);
+        stderr::set_format(format);
         Self { stdout, pager: None, may_page, format, heading: None, is_headed: false }
     }
 
@@ -422,16 +421,6 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
         rows += line.to_string().chars().count().div_ceil(width.max(1).into()).max(1);
     }
     rows >= height.into()
-}
-
-/// Whether stderr gets JSON, so that warnings have the same format as errors.
-static IS_JSON: AtomicBool = AtomicBool::new(false);
-
-pub(crate) fn warn(text: &str) {
-    let style = style_of(Tone::Warning).bold();
-    let line = format!("{style}warning:{style:#} {}", printable(text));
-    let document = json!({ "warning": { "message": text } });
-    stderr::print(&line, &document, IS_JSON.load(Ordering::Relaxed));
 }
 
 #[cfg(test)]

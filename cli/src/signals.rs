@@ -57,8 +57,7 @@ pub(crate) fn remove_drafts() {
 /// A signal such as Ctrl-C reaches both processes. It ends this one only after the command, because otherwise the shell
 /// would read from the terminal at the same time as the command.
 pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStdin>> {
-    #[cfg(unix)]
-    unix::catch_once();
+    remove_drafts();
     let mut reader = READER.lock().unwrap_or_else(PoisonError::into_inner);
     let child = reader.insert(command.stdin(Stdio::piped()).spawn()?);
     Ok(child.stdin.take())
@@ -66,17 +65,16 @@ pub(crate) fn lend_terminal(command: &mut Command) -> io::Result<Option<ChildStd
 
 pub(crate) fn before_end(give_back: fn()) {
     *GIVE_BACK.lock().unwrap_or_else(PoisonError::into_inner) = Some(give_back);
-    #[cfg(unix)]
-    unix::catch_once();
+    remove_drafts();
 }
 
 /// Ends this process from now on when its terminal is closed, even if no signal reports that because it is not the
 /// controlling terminal. Without this, crossterm would read the end of the input forever.
-pub(crate) fn end_without_terminal() -> std::io::Result<()> {
+pub(crate) fn end_without_terminal() -> io::Result<()> {
     #[cfg(unix)]
     thread::Builder::new().name("terminal".into()).spawn(|| {
         use rustix::event::{PollFd, PollFlags, poll};
-        let stdin = std::io::stdin();
+        let stdin = io::stdin();
         // Without flags, `poll` waits only for the hangup.
         while poll(&mut [PollFd::new(&stdin, PollFlags::empty())], None).is_err() {}
         give_back();
@@ -86,47 +84,30 @@ pub(crate) fn end_without_terminal() -> std::io::Result<()> {
 }
 
 /// Returns `true` for the error of Linux for a closed terminal. Writes fail with it before a poll reports the hangup.
-pub(crate) fn is_end_of_terminal(error: &std::io::Error) -> bool {
-    #[cfg(unix)]
-    return rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO);
-    #[cfg(not(unix))]
-    {
-        let _ = error;
-        false
-    }
+pub(crate) fn is_end_of_terminal(error: &io::Error) -> bool {
+    const EIO: i32 = 5;
+    cfg!(unix) && error.raw_os_error() == Some(EIO)
 }
 
-pub(crate) struct Stop {
-    #[cfg(unix)]
-    wanted: Arc<AtomicBool>,
-}
+/// Whether SIGTSTP has arrived, as from Ctrl-Z.
+pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    pub(crate) fn notice() -> std::io::Result<Self> {
+    pub(crate) fn notice() -> io::Result<Self> {
+        let wanted = Arc::default();
         #[cfg(unix)]
-        {
-            let wanted = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal_hook::consts::SIGTSTP, Arc::clone(&wanted))?;
-            Ok(Self { wanted })
-        }
-
-        #[cfg(not(unix))]
-        Ok(Self {})
+        signal_hook::flag::register(signal_hook::consts::SIGTSTP, Arc::clone(&wanted))?;
+        Ok(Self(wanted))
     }
 
     pub(crate) fn is_wanted(&self) -> bool {
-        #[cfg(unix)]
-        return self.wanted.load(Ordering::SeqCst);
-        #[cfg(not(unix))]
-        false
+        self.0.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn obey(&self) -> std::io::Result<()> {
+    pub(crate) fn obey(&self) -> io::Result<()> {
+        self.0.store(false, Ordering::SeqCst);
         #[cfg(unix)]
-        {
-            self.wanted.store(false, Ordering::SeqCst);
-            signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
-        }
+        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
         Ok(())
     }
 }
@@ -173,11 +154,11 @@ fn wait_to_end() {
 #[cfg(unix)]
 mod unix {
     use std::ffi::c_int;
-    use std::fs;
     use std::sync::atomic::Ordering;
     use std::sync::mpsc::{Sender, channel};
-    use std::sync::{Arc, Once};
+    use std::sync::{Arc, LazyLock, Once};
     use std::thread;
+    use std::{fs, io};
 
     use signal_hook::consts::signal::{
         SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
@@ -194,8 +175,7 @@ mod unix {
     pub(super) fn catch_once() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
-            let ignored = ignored();
-            let caught: Vec<_> = ENDING.into_iter().filter(|signal| !is_among(*signal, ignored)).collect();
+            let caught: Vec<_> = ENDING.into_iter().filter(|signal| !is_ignored(*signal)).collect();
             let (ready, is_ready) = channel();
             // The signals are caught only by a running thread; otherwise they would have no effect.
             let thread = thread::Builder::new().name("signals".into()).spawn(move || wait(&caught, &ready));
@@ -248,30 +228,26 @@ mod unix {
 
     fn terminal_is_gone() -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let stdin = std::io::stdin();
+        let stdin = io::stdin();
         let mut held = [PollFd::new(&stdin, PollFlags::empty())];
         let polled = poll(&mut held, Some(&Timespec::default()));
         polled.is_ok() && held.iter().any(|held| held.revents().contains(PollFlags::HUP))
     }
 
-    pub(super) fn is_ignored(signal: c_int) -> bool {
-        is_among(signal, ignored())
-    }
-
-    fn is_among(signal: c_int, signals: u64) -> bool {
-        signals >> (signal - 1) & 1 != 0
-    }
-
-    /// Returns the signals that this process was started to ignore, as a bit set that begins with signal 1.
+    /// Returns `true` for a signal that this process was started to ignore.
     ///
     /// Only Linux reports them without unsafe code. Elsewhere all signals count as ignored, so that Ctrl-C never ends a
     /// background job. Drafts that a signal leaves behind are removed by the next verb.
-    fn ignored() -> u64 {
-        for line in fs::read_to_string("/proc/self/status").unwrap_or_default().lines() {
-            if let Some(mask) = line.strip_prefix("SigIgn:") {
-                return u64::from_str_radix(mask.trim(), 16).unwrap_or(u64::MAX);
+    pub(super) fn is_ignored(signal: c_int) -> bool {
+        /// A set of bits, which begins with signal 1.
+        static IGNORED: LazyLock<u64> = LazyLock::new(|| {
+            for line in fs::read_to_string("/proc/self/status").unwrap_or_default().lines() {
+                if let Some(mask) = line.strip_prefix("SigIgn:") {
+                    return u64::from_str_radix(mask.trim(), 16).unwrap_or(u64::MAX);
+                }
             }
-        }
-        u64::MAX
+            u64::MAX
+        });
+        *IGNORED >> (signal - 1) & 1 != 0
     }
 }

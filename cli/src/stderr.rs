@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::AnsiColor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::Writer;
 use turnfold_history::text::{error_text, json_line};
@@ -54,22 +55,34 @@ pub(crate) fn log(verbose: u8, format: LogFormat) {
 const LOG_TIME: fn(&mut Writer<'_>) -> fmt::Result =
     |out| out.write_str(&clock::now_ms().ok().and_then(clock::rfc_3339).unwrap_or_default());
 
-pub(crate) fn error(failure: &Failure, format: Format) {
+/// Whether stderr gets JSON, as stdout does.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn set_format(format: Format) {
+    IS_JSON.store(format == Format::Json, Ordering::Relaxed);
+}
+
+pub(crate) fn error(failure: &Failure) {
     let style = AnsiColor::Red.on_default().bold();
     let text = error_text("error: ", &failure.to_string());
-    let line = format!("{style}error:{style:#} {text}");
-    print(&line, &failure.to_json(), format == Format::Json);
+    print(&format!("{style}error:{style:#} {text}"), &failure.to_json());
 }
 
-pub(crate) fn note(text: &str, document: &Value, format: Format) {
+pub(crate) fn warn(text: &str) {
+    let style = style_of(Tone::Warning).bold();
+    let document = json!({ "warning": { "message": text } });
+    print(&format!("{style}warning:{style:#} {}", printable(text)), &document);
+}
+
+pub(crate) fn note(text: &str, document: &Value) {
     let style = style_of(Tone::Dim);
-    print(&format!("{style}{}{style:#}", printable(text)), document, format == Format::Json);
+    print(&format!("{style}{}{style:#}", printable(text)), document);
 }
 
-pub(crate) fn print(line: &str, document: &Value, is_json: bool) {
+fn print(line: &str, document: &Value) {
     // Nothing is printed if stderr is closed.
     let _ = match json_line(document) {
-        Ok(json) if is_json => writeln!(io::stderr(), "{json}"),
+        Ok(json) if IS_JSON.load(Ordering::Relaxed) => writeln!(io::stderr(), "{json}"),
         _ => writeln!(anstream::stderr(), "{}", folded_lines(line, stderr_width())),
     };
 }

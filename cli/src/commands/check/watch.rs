@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             break;
         }
         last = code;
-        watch.report(number, changed.as_deref(), code, looked.len());
+        Watch::report(number, changed.as_deref(), code, looked.len());
         changed = watch.next_change(&looked);
         if changed.is_none() {
             break;
@@ -157,7 +157,7 @@ impl Watch<'_> {
         }
     }
 
-    fn report(&self, number: u64, changed: Option<&Path>, code: Option<i32>, files: usize) {
+    fn report(number: u64, changed: Option<&Path>, code: Option<i32>, files: usize) {
         let result = match code {
             Some(0) => "all good".into(),
             Some(1) => "something failed".into(),
@@ -174,7 +174,7 @@ impl Watch<'_> {
         let document = json!({
             "watch": { "check": number, "changed": changed, "exit_code": code, "files": files }
         });
-        stderr::note(&text, &document, self.context.output.format());
+        stderr::note(&text, &document);
     }
 
     /// Waits until something has changed and no longer changes, and returns the first changed path; `None` if the watch
