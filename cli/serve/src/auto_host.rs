@@ -322,35 +322,25 @@ pub(crate) fn hosted(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Option
         return Ok(None);
     }
     let branch = app.branch(match_name, &current_branch(app, match_name)?)?;
-    with_clock(app, &branch, |clock| {
-        let now_ms = app.now_ms();
-        let players = Players::of(app, match_name, now_ms)?;
-        Ok(Some(clock.standing(accord, &players, now_ms)))
-    })
-}
-
-fn with_clock<T>(
-    app: &Arc<App>,
-    branch: &OpenBranch,
-    look: impl FnOnce(&TurnClock) -> ApiResult<T>,
-) -> ApiResult<T> {
-    let Revision { match_name, branch: name, .. } = &branch.revision;
     let kept = Arc::clone(lock(&app.auto_host.clocks).entry(match_name.clone()).or_default());
     let mut kept = lock(&kept);
     let match_id = branch.match_id(app)?;
-    let head = app.store.head(match_name, name)?;
+    // The head is read under the lock, so that the clock is not ahead of it.
+    let head = app.store.head(match_name, &branch.revision.branch)?;
+    let now_ms = app.now_ms();
+    let players = Players::of(app, match_name, now_ms)?;
     let mut clock = match kept.take() {
         Some(clock)
             if clock.match_id == match_id && clock.branch == branch.id && clock.current.head <= head =>
         {
             clock
         }
-        _ => TurnClock::begin(app, branch)?,
+        _ => TurnClock::begin(app, &branch)?,
     };
-    clock.follow(app, branch, head)?;
-    let looked = look(&clock);
+    clock.follow(app, &branch, head)?;
+    let hosted = clock.standing(accord, &players, now_ms);
     *kept = Some(clock);
-    looked
+    Ok(Some(hosted))
 }
 
 /// When to look at a match with terms again: after an append, or at a time.

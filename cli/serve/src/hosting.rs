@@ -2,7 +2,7 @@
 //! (PM-31a).
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -195,22 +195,37 @@ fn desk_time(app: &App) -> Option<DeskTime> {
     DeskTime::of_unix_ms(app.now_ms())
 }
 
-/// The file of a waiting mail, the mail, and the matches that it is for.
-type WaitingMail = (PathBuf, ReceivedMail, Vec<MatchName>);
-
 async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     let Some(desks) = &app.desks else { return Ok(()) };
-    let HostedMail { maildir: Some(folder), letters: Some(post), .. } = desks.mail.clone() else {
+    let HostedMail { signers, maildir: Some(folder), letters: Some(post), .. } = desks.mail.clone() else {
         return Ok(());
     };
     let maildir = folder.clone();
-    let of_post = post.clone();
-    // PM-100, PM-104: each mail of the Maildir is taken for the matches that it names.
-    for (path, mail, games) in app.block(move |app| waiting_mails(app, &maildir, &of_post)).await? {
+    let waiting = app.block(move |app| {
+        let mails = Maildir::open(&maildir).and_then(|maildir| maildir.mails()).map_err(desk_problem)?;
+        if mails.is_empty() {
+            return Ok(Vec::new());
+        }
+        let office = PostOffice::open(&app.store, &app.registry, &signers, &post, app.now_ms());
+        let office = office.map_err(desk_problem)?;
+        // PM-100, PM-104: each mail of the Maildir is taken for the matches that it names.
+        let mut waiting = Vec::with_capacity(mails.len());
+        for (path, mail) in mails {
+            let mut games = Vec::new();
+            for place in office.matches_of(&mail) {
+                if let Some(found) = office.matches.get(place) {
+                    games.push(found.name.clone());
+                }
+            }
+            waiting.push((path, mail, games));
+        }
+        Ok(waiting)
+    });
+    for (path, mail, games) in waiting.await? {
         if games.is_empty() {
             continue;
         }
-        match take_mail_for(app, &mail, games, &post).await {
+        match take_mail_for(app, &mail, games).await {
             Ok(true) => {
                 let folder = folder.clone();
                 let mark = move || Maildir::open(&folder)?.mark_taken(&path);
@@ -227,38 +242,11 @@ async fn take_mails(app: &Arc<App>) -> ApiResult<()> {
     Ok(())
 }
 
-fn waiting_mails(app: &App, maildir: &Path, post: &Path) -> ApiResult<Vec<WaitingMail>> {
-    let Some(desks) = &app.desks else { return Err(Problem::internal()) };
-    let mails = Maildir::open(maildir).and_then(|maildir| maildir.mails()).map_err(desk_problem)?;
-    if mails.is_empty() {
-        return Ok(Vec::new());
-    }
-    let office = PostOffice::open(&app.store, &app.registry, &desks.mail.signers, post, app.now_ms());
-    let office = office.map_err(desk_problem)?;
-    let mut waiting = Vec::with_capacity(mails.len());
-    for (path, mail) in mails {
-        let mut games = Vec::new();
-        for place in office.matches_of(&mail) {
-            if let Some(found) = office.matches.get(place) {
-                games.push(found.name.clone());
-            }
-        }
-        waiting.push((path, mail, games));
-    }
-    Ok(waiting)
-}
-
 /// Returns `true` if the mail need not be taken again.
-async fn take_mail_for(
-    app: &Arc<App>,
-    mail: &ReceivedMail,
-    games: Vec<MatchName>,
-    post: &Path,
-) -> ApiResult<bool> {
+async fn take_mail_for(app: &Arc<App>, mail: &ReceivedMail, games: Vec<MatchName>) -> ApiResult<bool> {
     let mut is_done = true;
     for game in games {
         let mail = mail.clone();
-        let folder = post.to_owned();
         let of = game.clone();
         let taken = at_desk(app, &game, move |app, host| {
             // PM-113: a mail that came after the deadline waits until the deadline has passed. It does not pass while a
@@ -269,10 +257,11 @@ async fn take_mail_for(
             {
                 return Ok(None);
             }
-            let addresses = PostFolder::of(&folder, &app.store, &of)?.addresses()?;
-            let taken = take_mail(host, &addresses, &mail, &[])?;
-            with_room(app, &of, |room| room.answer_taken(&taken))?;
-            Ok(Some(taken.is_done()))
+            with_room(app, &of, |room| {
+                let taken = take_mail(host, room.addresses, &mail, &[])?;
+                room.answer_taken(&taken)?;
+                Ok(taken.is_done())
+            })
         });
         let Some(is_done_here) = taken.await? else {
             is_done = false;
