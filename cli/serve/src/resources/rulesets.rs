@@ -34,36 +34,29 @@ pub(crate) struct Ruleset {
 }
 
 /// A command of a game.
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 pub(crate) struct RulesetCommand {
     /// How it is written, such as `move Q,R`.
     command: String,
     text: String,
 }
 
-fn commands(rulebook: &str) -> Vec<RulesetCommand> {
-    let sections = sections(rulebook);
-    let items = sections.get("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let text = |item: &Value, name| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    items
-        .iter()
-        .map(|item| RulesetCommand { command: text(item, "command"), text: text(item, "text") })
-        .collect()
-}
-
 /// List the games
 #[utoipa::path(operation_id = "list_rulesets", get, path = "/v1/rulesets", tag = "rulesets", security(()),
     responses((status = 200, description = "all rulesets", body = RulesetList), Open))]
 pub(crate) async fn list(State(app): State<Arc<App>>, _: JsonQuery<NoParameters>) -> ApiResult {
-    let ruleset = |rules: &Arc<dyn AnyRules>| Ruleset {
-        name: rules.name().into(),
-        version: rules.version(),
-        summary: rules.summary().into(),
-        example: rules.example().into(),
-        terms: rules.mail_terms().into(),
-        commands: commands(rules.rulebook()),
-    };
-    let items: Vec<_> = app.registry.iter().map(ruleset).collect();
+    let mut items = Vec::new();
+    for rules in app.registry.iter() {
+        let commands = sections(rules.rulebook()).remove("commands").unwrap_or_default();
+        items.push(Ruleset {
+            name: rules.name().into(),
+            version: rules.version(),
+            summary: rules.summary().into(),
+            example: rules.example().into(),
+            terms: rules.mail_terms().into(),
+            commands: serde_json::from_value(commands).unwrap_or_default(),
+        });
+    }
     Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
 }
 
