@@ -23,7 +23,7 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    accord, branches, calendars, calls, entries, events, files, find, grants, matches, notes, pages, papers,
+    accord, branches, calendars, calls, entries, events, files, grants, matches, notes, pages, papers,
     position, rematch, rulesets, running,
 };
 
@@ -52,7 +52,7 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(position::picture))
         .routes(routes!(position::legal))
         .routes(routes!(position::ask))
-        .routes(routes!(find::find))
+        .routes(routes!(position::find))
         .routes(routes!(position::try_out))
         .routes(routes!(branches::diff))
         .routes(routes!(files::frames))
