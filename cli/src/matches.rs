@@ -88,14 +88,8 @@ fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
 }
 
 fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
-    let mut branches = Vec::new();
-    for item in items(client, &format!("/v1/matches/{match_name}/branches"))? {
-        let BranchReply { branch, entries, from, current, link } = reply_of(item)?;
-        let from = from.map(|fork| (fork.branch, fork.seq));
-        let link = link.map(|link| link.parse()).transpose().map_err(unusable)?;
-        branches.push(ListedBranch { branch, entries, from, current, link });
-    }
-    Ok(branches)
+    let found = items(client, &format!("/v1/matches/{match_name}/branches"))?;
+    reply_of(Value::Array(found))
 }
 
 #[derive(Deserialize)]
@@ -104,23 +98,6 @@ struct MatchReply {
     match_name: MatchName,
     #[serde(with = "as_text")]
     current: BranchName,
-}
-
-#[derive(Deserialize)]
-struct BranchReply {
-    #[serde(with = "as_text")]
-    branch: BranchName,
-    entries: u64,
-    from: Option<ForkReply>,
-    current: bool,
-    link: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ForkReply {
-    #[serde(with = "as_text")]
-    branch: BranchName,
-    seq: u64,
 }
 
 fn reply_of<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {

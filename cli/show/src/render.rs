@@ -64,7 +64,7 @@ pub mod position;
 
 use std::fmt::{Display, Write as _};
 
-pub use branches::ListedBranch;
+pub use branches::{Fork, ListedBranch};
 pub use entries::{NothingPlayed, logged, record, recorded_mark, rejected_line, rejection};
 pub use match_list::{ListedMatch, OriginDocument, WhoseTurn};
 pub use position::{LegalCommand, answer, legal_commands, picture, standing};

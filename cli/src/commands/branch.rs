@@ -111,7 +111,7 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failur
     let mut own = None;
     for listed in context.branches(match_name)? {
         if listed.branch == *branch {
-            own = Some(listed.entries.saturating_sub(listed.from.map_or(0, |(_, at)| at)));
+            own = Some(listed.entries.saturating_sub(listed.from.map_or(0, |fork| fork.seq)));
         }
     }
     let Some(own) = own else {

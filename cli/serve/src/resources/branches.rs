@@ -3,7 +3,7 @@
 use turnfold_history::compare::{Ignored, compare};
 use turnfold_history::{SeatHistory, SourceName};
 use turnfold_show::render::diff::{DiffDocument, lines};
-use turnfold_show::render::{self, ListedBranch};
+use turnfold_show::render::{self, Fork, ListedBranch};
 use turnfold_store::BranchInfo;
 
 use super::match_document::are_over;
@@ -37,8 +37,8 @@ fn listed(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<
         if !viewer.sees_all() {
             branch.entries = open.seen_by(app, viewer).head()?;
             branch.link = None;
-            if let Some((parent, from)) = &mut branch.from {
-                *from = app.branch(match_name, parent)?.seen_by(app, viewer).entries()?.known_within(*from);
+            if let Some(Fork { branch: parent, seq }) = &mut branch.from {
+                *seq = app.branch(match_name, parent)?.seen_by(app, viewer).entries()?.known_within(*seq);
             }
         }
         listed.push(branch);

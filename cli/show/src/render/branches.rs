@@ -1,35 +1,44 @@
 //! The branches of a match, as `branch MATCH` prints them.
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use turnfold_core::Digest;
+use turnfold_core::text::as_text;
 use turnfold_history::text::{Line, counted, dim, plain, strong};
 use turnfold_store::{BranchInfo, BranchName};
 
 /// A branch of a list. Its JSON form is that of `branch MATCH --format json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedBranch {
     /// Its name.
+    #[serde(with = "as_text")]
     pub branch: BranchName,
     /// The number of its last entry.
     pub entries: u64,
-    /// The branch it begins on, and after which entry; `None` for `main`.
-    #[serde(serialize_with = "as_fork")]
-    pub from: Option<(BranchName, u64)>,
+    /// Where it begins; `None` for `main`.
+    pub from: Option<Fork>,
     /// Whether the match continues on this branch (SV-65).
     pub current: bool,
     /// The link after its last entry, if the viewer may know it.
+    #[serde(deserialize_with = "read_link")]
     pub link: Option<Digest>,
 }
 
-#[derive(Serialize)]
-struct Fork<'a> {
-    branch: &'a BranchName,
-    seq: u64,
+/// Where a branch begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// The branch it begins on.
+    #[serde(with = "as_text")]
+    pub branch: BranchName,
+    /// The entry after which it begins.
+    pub seq: u64,
 }
 
-#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-fn as_fork<S: Serializer>(from: &Option<(BranchName, u64)>, serializer: S) -> Result<S::Ok, S::Error> {
-    from.as_ref().map(|(branch, seq)| Fork { branch, seq: *seq }).serialize(serializer)
+fn read_link<'de, D: Deserializer<'de>>(stored: D) -> Result<Option<Digest>, D::Error> {
+    match Option::<String>::deserialize(stored)? {
+        Some(link) => link.parse().map(Some).map_err(D::Error::custom),
+        None => Ok(None),
+    }
 }
 
 impl ListedBranch {
@@ -37,7 +46,8 @@ impl ListedBranch {
     #[must_use]
     pub fn of(info: BranchInfo, current: &BranchName) -> Self {
         let is_current = info.name == *current;
-        let BranchInfo { name: branch, head: entries, parent: from, head_link } = info;
+        let BranchInfo { name: branch, head: entries, parent, head_link } = info;
+        let from = parent.map(|(branch, seq)| Fork { branch, seq });
         Self { branch, entries, from, current: is_current, link: Some(head_link) }
     }
 }
@@ -50,7 +60,7 @@ pub fn lines(branches: &[ListedBranch]) -> Vec<Line> {
     for listed in branches {
         let entries = counted(listed.entries, "entry", "entries");
         let from = match &listed.from {
-            Some((branch, seq)) => format!(", from {branch}:{seq}"),
+            Some(Fork { branch, seq }) => format!(", from {branch}:{seq}"),
             None => String::new(),
         };
         let name = strong(format_args!("{:width$}", listed.branch.as_str()));

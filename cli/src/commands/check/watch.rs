@@ -140,21 +140,18 @@ impl Watch<'_> {
                 return None;
             }
         };
-        loop {
+        while !self.is_over() {
             match child.try_wait() {
                 Ok(Some(status)) => return status.code(),
-                Ok(None) => {}
+                Ok(None) => thread::sleep(STEP),
                 Err(cause) => {
                     warn(&format!("cannot wait for the check: {cause}"));
                     return None;
                 }
             }
-            if self.is_over() {
-                end(&mut child);
-                return child.wait().ok()?.code();
-            }
-            thread::sleep(STEP);
         }
+        end(&mut child);
+        child.wait().ok()?.code()
     }
 
     fn report(number: u64, changed: Option<&Path>, code: Option<i32>, files: usize) {
