@@ -45,13 +45,23 @@ use crate::stderr::progress;
                   turnfold amend duel.tfl:7 --drop -o without.tfl"
 )]
 #[command(group = clap::ArgGroup::new("target").required(true).args(["branch", "output"]))]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Args {
     /// The entry to change
     #[arg(value_name = "REV:SEQ|FILE:SEQ")]
     entry: EntryName,
 
-    #[command(flatten)]
-    change: ChangeArgs,
+    /// The new command, `[SEAT:] command`, such as `p1: move 2,3`
+    #[arg(value_name = "COMMAND", required_unless_present = "drop", conflicts_with = "drop")]
+    command: Option<String>,
+
+    /// Put the command before the entry instead
+    #[arg(long, conflicts_with = "drop")]
+    insert: bool,
+
+    /// Leave the entry out instead
+    #[arg(long)]
+    drop: bool,
 
     /// Seat of a command that names none [default: whose command it is]
     #[arg(long, value_name = "SEAT")]
@@ -74,22 +84,6 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// What happens to the entry
-#[derive(Debug, clap::Args)]
-struct ChangeArgs {
-    /// The new command, `[SEAT:] command`, such as `p1: move 2,3`
-    #[arg(value_name = "COMMAND", required_unless_present = "drop", conflicts_with = "drop")]
-    command: Option<String>,
-
-    /// Put the command before the entry instead
-    #[arg(long, conflicts_with = "drop")]
-    insert: bool,
-
-    /// Leave the entry out instead
-    #[arg(long)]
-    drop: bool,
-}
-
 impl Args {
     fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
         let EntryName { source, seq } = &self.entry;
@@ -101,10 +95,10 @@ impl Args {
             return Err(Failure::usage(format!("`{source}` has no entry {seq}; its last is {head}"))
                 .hint("to go on at the end, `branch` and `play`"));
         }
-        let change = match &self.change.command {
-            None if self.change.drop => Amending::Drop,
-            None => return Err(Failure::usage("`amend` needs a command or `--drop`")),
-            Some(command) if self.change.insert => Amending::Insert(ScriptCommand::parse(command)),
+        let change = match &self.command {
+            // The grammar requires `--drop` without a command.
+            None => Amending::Drop,
+            Some(command) if self.insert => Amending::Insert(ScriptCommand::parse(command)),
             Some(command) => Amending::Replace(ScriptCommand::parse(command)),
         };
         let rest = original.entries().filter(|entry| entry.seq >= *seq).count();

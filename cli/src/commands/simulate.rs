@@ -24,6 +24,8 @@ use crate::output::{Line, counted, dim, plain, strong};
 use crate::stderr::progress;
 use crate::{files, random};
 
+const SCRIPT: &str = "Options for given commands";
+
 /// Play without a store, at random or by a script
 ///
 /// With `--steps`, draws each command from those that the rules apply, by the seed, and makes due rolls. The same seed gives the same
@@ -40,6 +42,7 @@ use crate::{files, random};
     turnfold simulate --rules cycletap --seed 1 --steps 50 --count 1000 -o games\n\
     With `--dice seeded`, the seed of the dice is derived from `--seed`."
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Args {
     #[command(flatten)]
     ruleset: RulesetArgs,
@@ -67,25 +70,51 @@ pub(crate) struct Args {
     #[command(flatten)]
     file: NewFile,
 
-    #[command(flatten)]
-    script: ScriptArgs,
+    /// Commands to play instead, each `[SEAT:] command`, such as `p1: move 2,3`
+    #[arg(value_name = "COMMAND", conflicts_with = "script")]
+    commands: Vec<String>,
+
+    /// Read the commands from a file, one a line; `-` is standard input
+    #[arg(long, value_name = "FILE", help_heading = SCRIPT)]
+    script: Option<PathBuf>,
+
+    /// Give all commands as this seat, and print only what it may know [default: the seat of each command]
+    #[arg(long = "seat", value_name = "SEAT", help_heading = SCRIPT)]
+    viewer: Option<Viewer>,
+
+    /// Add the view of `--seat`, or else of the host, after each command to the JSON lines
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
+    state: bool,
+
+    /// Add each player's view after each command to the JSON lines; with `--seat` a player, only that player's
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
+    views: bool,
+
+    /// Continue after rejected commands
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
+    keep_going: bool,
+
+    /// Do not make due rolls of a seeded match
+    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
+    no_auto_roll: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum SeedArg {
-    /// The seed of random play, from which the dice seed is derived.
-    Play(u64),
-    Dice(Seed),
+struct SeedArg {
+    /// The seed of random play, from which that of the dice is derived; `None` if the seed of the dice is given.
+    play: Option<u64>,
+    dice: Seed,
 }
 
 impl FromStr for SeedArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(seed) = text.parse() {
-            return Ok(Self::Dice(seed));
+        if let Ok(dice) = text.parse() {
+            return Ok(Self { play: None, dice });
         }
-        text.parse().map(Self::Play).map_err(|_| "expected a number or 64 hex digits".into())
+        let Ok(seed) = text.parse() else { return Err("expected a number or 64 hex digits".into()) };
+        Ok(Self { play: Some(seed), dice: Simulation::new(seed).dice_seed() })
     }
 }
 
@@ -97,14 +126,6 @@ struct Play {
 }
 
 impl Args {
-    fn dice_of_script(&self) -> Result<DicePolicy, Failure> {
-        self.dice.policy(match self.seed {
-            Some(SeedArg::Dice(seed)) => Some(seed),
-            Some(SeedArg::Play(seed)) => Some(Simulation::new(seed).dice_seed()),
-            None => None,
-        })
-    }
-
     fn play(&self, game: &Game, steps: u64, seed: u64) -> Play {
         let simulation = Simulation::new(seed);
         let dice = match self.dice {
@@ -123,10 +144,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 .hint("`new`, `play --script` and `export` make one"));
         }
         let game = args.ruleset.read(context)?;
-        let dice = args.dice_of_script()?;
-        return play_script(&args.script, &Game { dice, ..game }, context);
+        let dice = args.dice.policy(args.seed.map(|seed| seed.dice))?;
+        return play_script(args, &Game { dice, ..game }, context);
     };
-    let Some(SeedArg::Play(seed)) = args.seed else {
+    let Some(SeedArg { play: Some(seed), .. }) = args.seed else {
         return Err(Failure::usage("the seed of random play is a number"));
     };
     if args.count.is_none() {
@@ -289,42 +310,7 @@ impl Play {
     }
 }
 
-const SCRIPT: &str = "Options for given commands";
-
-/// The commands that are played, and what is printed of them.
-#[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "independent flags of a command line")]
-struct ScriptArgs {
-    /// Commands to play instead, each `[SEAT:] command`, such as `p1: move 2,3`
-    #[arg(value_name = "COMMAND", conflicts_with = "script")]
-    commands: Vec<String>,
-
-    /// Read the commands from a file, one a line; `-` is standard input
-    #[arg(long, value_name = "FILE", help_heading = SCRIPT)]
-    script: Option<PathBuf>,
-
-    /// Give all commands as this seat, and print only what it may know [default: the seat of each command]
-    #[arg(long = "seat", value_name = "SEAT", help_heading = SCRIPT)]
-    viewer: Option<Viewer>,
-
-    /// Add the view of `--seat`, or else of the host, after each command to the JSON lines
-    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
-    state: bool,
-
-    /// Add each player's view after each command to the JSON lines; with `--seat` a player, only that player's
-    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
-    views: bool,
-
-    /// Continue after rejected commands
-    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
-    keep_going: bool,
-
-    /// Do not make due rolls of a seeded match
-    #[arg(long, conflicts_with = "steps", help_heading = SCRIPT)]
-    no_auto_roll: bool,
-}
-
-fn play_script(args: &ScriptArgs, game: &Game, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn play_script(args: &Args, game: &Game, context: &mut Context) -> Result<ExitStatus, Failure> {
     let lines = files::commands_of(&args.commands, args.script.as_ref(), args.viewer)?;
     let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
