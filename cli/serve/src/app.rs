@@ -23,7 +23,7 @@ use crate::branch_cache::BranchCache;
 use crate::hosting::Desks;
 use crate::http::name;
 use crate::limits::ServiceLimits;
-use crate::metrics::Metrics;
+use crate::middleware::Metrics;
 use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::resources::calls::TurnCalls;

@@ -61,16 +61,10 @@ pub(crate) fn moves_on() -> Problem {
     Problem::new(ProblemCode::Store, "too many concurrent appends; try again")
 }
 
-enum JudgedCall {
-    /// There is nothing to record.
-    Answered(AnsweredAppend),
-    Accepted(Box<Storing>),
-}
-
+/// What is being made durable.
 struct Storing {
     before: u64,
-    records: Vec<Record>,
-    /// The head state once they are durable.
+    /// The head state once it is durable.
     current: HeadState,
     stored: oneshot::Receiver<Result<turnfold_store::Appended, StoreError>>,
 }
@@ -148,17 +142,14 @@ impl AppendRequest {
         if self.asks_no_store(app) {
             quick = branch.quick_position(self.viewer);
         }
-        let judged = if quick.is_some() {
+        let (answered, storing) = if quick.is_some() {
             self.judge(app, branch, quick)?
         } else {
             let append = Arc::clone(self);
             let branch = Arc::clone(branch);
             app.block(move |app| append.judge(app, &branch, None)).await?
         };
-        let Storing { before, records, mut current, stored } = match judged {
-            JudgedCall::Answered(appended) => return Ok(appended),
-            JudgedCall::Accepted(storing) => *storing,
-        };
+        let Some(Storing { before, current, stored }) = storing else { return Ok(answered) };
         let ended = StoreError::Failed { reason: "its committer ended".to_owned() };
         match stored.await.unwrap_or(Err(ended)) {
             Ok(stored) if !stored.repeated => {}
@@ -170,21 +161,17 @@ impl AppendRequest {
             }
         }
         let head = current.position.head;
-        let viewer = self.viewer;
-        let tag = viewer.sees_all().then(|| current.shown(viewer).tag);
         branch.publish(current);
         keep_passed(app, branch, before, head);
-        if let Some(tag) = tag {
-            return Ok(AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded });
+        let viewer = self.viewer;
+        if viewer.sees_all() {
+            return Ok(answered);
         }
+        // A player is answered with what it sees of them.
         let branch = Arc::clone(branch);
         let delta = app.block(move |app| branch.seen_by(app, viewer).delta(before)).await?;
-        Ok(AnsweredAppend {
-            head: delta.head,
-            records: delta.records.clone(),
-            tag: delta.tag.clone(),
-            kind: AppendedKind::Recorded,
-        })
+        let records = delta.records.clone();
+        Ok(AnsweredAppend { head: delta.head, records, tag: delta.tag.clone(), ..answered })
     }
 
     /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than
@@ -194,13 +181,14 @@ impl AppendRequest {
         is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
     }
 
-    /// Judges the commands. `quick` is the position if they are judged without a thread; then the store is not asked.
+    /// Judges the commands, and begins to store what there is to record. `quick` is the position if they are judged
+    /// without a thread; then the store is not asked.
     fn judge(
         &self,
         app: &App,
         branch: &OpenBranch,
         quick: Option<(PlayPosition, CachedView)>,
-    ) -> ApiResult<JudgedCall> {
+    ) -> ApiResult<(AnsweredAppend, Option<Storing>)> {
         let call = PlayCall {
             revision: &branch.revision,
             viewer: self.viewer,
@@ -227,7 +215,7 @@ impl AppendRequest {
                 Some(Ok(RepeatedCall { records, head, state, .. })) => {
                     let tag = CachedView::of(self.viewer, state.as_ref()).tag;
                     let kind = AppendedKind::Repeated;
-                    return Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }));
+                    return Ok((AnsweredAppend { head, records, tag, kind }, None));
                 }
                 Some(Err(reason)) => return Err(refused(reason, "")),
                 None => {}
@@ -266,17 +254,22 @@ impl AppendRequest {
                 let head =
                     if self.viewer.sees_all() { before } else { branch.seen_by(app, self.viewer).head()? };
                 let kind = AppendedKind::Nothing(nothing);
-                Ok(JudgedCall::Answered(AnsweredAppend { head, records, tag, kind }))
+                Ok((AnsweredAppend { head, records, tag, kind }, None))
             }
             Ok(accepted) => {
-                let storing = self.store(app, branch, accepted)?;
+                let (answered, storing) = self.store(app, branch, accepted)?;
                 branch.note_judging(began.elapsed());
-                Ok(JudgedCall::Accepted(Box::new(storing)))
+                Ok((answered, Some(storing)))
             }
         }
     }
 
-    fn store(&self, app: &App, branch: &OpenBranch, accepted: AcceptedCall) -> ApiResult<Storing> {
+    fn store(
+        &self,
+        app: &App,
+        branch: &OpenBranch,
+        accepted: AcceptedCall,
+    ) -> ApiResult<(AnsweredAppend, Storing)> {
         let AcceptedCall { before, records, position } = accepted;
         require_rules(&*position.rules)?;
         let recorded_at_ms = app.now_ms();
@@ -284,9 +277,10 @@ impl AppendRequest {
             records.iter().filter_map(|record| record.to_store(recorded_at_ms)).collect();
         let entries = NewEntries { entries, module: position.rules.module() };
         let mut current = HeadState::new(position, &branch.memory);
+        let mut tag = String::new();
         if self.viewer.sees_all() {
             // The view is computed here, where it may take time, and shown once the entries are durable.
-            current.shown(self.viewer);
+            tag = current.shown(self.viewer).tag;
         }
         let revision = &branch.revision;
         let (sender, stored) = oneshot::channel();
@@ -300,7 +294,9 @@ impl AppendRequest {
             self.key.as_ref(),
             then,
         )?;
-        Ok(Storing { before, records, current, stored })
+        let head = current.position.head;
+        let answered = AnsweredAppend { head, records, tag, kind: AppendedKind::Recorded };
+        Ok((answered, Storing { before, current, stored }))
     }
 }
 

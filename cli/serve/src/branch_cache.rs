@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lru::LruCache;
-use turnfold_history::Revision;
 use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
 use crate::app::{App, lock};
@@ -90,9 +89,8 @@ impl BranchCache {
         Ok(found)
     }
 
-    fn opened(&self, (match_name, branch): &BranchNames, head: BranchHead) -> Arc<OpenBranch> {
-        let revision = Revision { match_name: match_name.clone(), branch: branch.clone(), seq: None };
-        Arc::new(OpenBranch::new(revision, head, &self.memory))
+    fn opened(&self, names: &BranchNames, head: BranchHead) -> Arc<OpenBranch> {
+        Arc::new(OpenBranch::new(names.clone(), head, &self.memory))
     }
 
     pub(crate) fn ask(&self, app: &App, names: &BranchNames) -> ApiResult<Arc<OpenBranch>> {

@@ -22,7 +22,6 @@ mod hosting;
 mod http;
 mod knowledge;
 mod limits;
-mod metrics;
 mod middleware;
 mod open_branch;
 mod problem;

@@ -14,7 +14,7 @@ use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
 
 use crate::app::{App, lock};
 use crate::auth::derived_hash;
-use crate::branch_cache::{BRANCH_BYTES, Memory, MemoryShare, state_memory};
+use crate::branch_cache::{BRANCH_BYTES, BranchNames, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
 use crate::limits::WAITING_MAX;
@@ -99,14 +99,14 @@ impl Drop for Following {
 }
 
 impl OpenBranch {
-    pub(crate) fn new(revision: Revision, BranchHead { id, seq }: BranchHead, memory: &Memory) -> Self {
+    pub(crate) fn new((match_name, branch): BranchNames, head: BranchHead, memory: &Memory) -> Self {
         Self {
-            revision,
-            id,
+            revision: Revision { match_name, branch, seq: None },
+            id: head.id,
             match_id: OnceLock::new(),
             turn: Arc::default(),
             following: AsyncMutex::default(),
-            watched: watch::Sender::new(Some(seq)),
+            watched: watch::Sender::new(Some(head.seq)),
             kept: Mutex::default(),
             reading: Mutex::default(),
             memory: memory.clone(),

@@ -20,13 +20,14 @@ use turnfold_core::{Digest, DueRoll, Registry};
 use turnfold_store::{Store, StoreError};
 
 use crate::app::App;
+use crate::auto_host;
 use crate::connections::Connections;
 use crate::hosting::{self, HostedMail};
 use crate::limits::{CLOSING_TIME, connections_max};
+use crate::middleware::show_metrics;
 use crate::problem::ApiResult;
 use crate::resources::calls::{self, Notifying};
 use crate::router::router;
-use crate::{auto_host, metrics};
 
 /// How the service runs.
 #[derive(Clone, Debug)]
@@ -256,7 +257,7 @@ fn hangups(is_caught: bool) -> io::Result<mpsc::Receiver<()>> {
 }
 
 async fn serve_metrics(listener: TcpListener, connections: Connections, app: Arc<App>) {
-    let routes = Router::new().route("/metrics", get(metrics::show)).with_state(app);
+    let routes = Router::new().route("/metrics", get(show_metrics)).with_state(app);
     loop {
         match listener.accept().await {
             Ok(accepted) => connections.connect(accepted, routes.clone(), None),
