@@ -1,14 +1,14 @@
 //! Reads many logs: revisions, replay files, folders, patterns or a whole store.
 
 use rayon::prelude::*;
-use turnfold_history::compare::Divergence;
 use turnfold_history::{
     History, HistorySource, ReplayError, Revision, SeatHistory, SourceName, Sources, Viewer,
 };
 
 use crate::context::Workspace;
 use crate::failure::{Failure, unless_fault};
-use crate::histories::{require_seat, warn_of_record};
+use crate::histories::{record_warning, require_seat};
+use crate::output::warn;
 use crate::sources::{REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files};
 use crate::stderr;
 
@@ -33,13 +33,6 @@ pub(crate) struct CorpusArgs {
 pub(crate) struct Corpus<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) logs: Several<SourceName>,
-}
-
-struct Read {
-    seat_history: SeatHistory,
-    /// The first entry for which its file records something else than this build computes.
-    contradiction: Option<Divergence>,
-    is_of_seat: bool,
 }
 
 impl CorpusArgs {
@@ -91,8 +84,8 @@ impl Corpus<'_> {
         let progress = stderr::progress(logs.len() as u64, "reading {bar:30} {pos}/{len} {eta}");
         let look = |name: &SourceName| {
             let found = unless_fault(&name.to_string(), || {
-                let Read { seat_history, contradiction, is_of_seat } = read(name, viewer, workspace)?;
-                Ok((look(seat_history)?, contradiction, is_of_seat))
+                let (seat_history, warning) = read(name, viewer, workspace)?;
+                Ok((look(seat_history)?, warning))
             });
             progress.inc(1);
             found
@@ -102,8 +95,10 @@ impl Corpus<'_> {
             let found: Vec<_> = chunk.par_iter().map(look).collect();
             for (name, found) in chunk.iter().zip(found) {
                 match found {
-                    Ok((found, contradiction, is_of_seat)) => progress.suspend(|| {
-                        warn_of_record(name, contradiction.as_ref(), is_of_seat);
+                    Ok((found, warning)) => progress.suspend(|| {
+                        if let Some(warning) = warning {
+                            warn(&warning);
+                        }
                         show(name, found)
                     })?,
                     Err(failure) => unread.push(failure.about(&name.to_string())),
@@ -120,7 +115,12 @@ impl Corpus<'_> {
     }
 }
 
-fn read(name: &SourceName, viewer: Viewer, workspace: &Workspace) -> Result<Read, Failure> {
+/// Reads a log, and returns a warning if its file records something else than this build computes.
+fn read(
+    name: &SourceName,
+    viewer: Viewer,
+    workspace: &Workspace,
+) -> Result<(SeatHistory, Option<String>), Failure> {
     let source = match name {
         SourceName::File(file) => {
             HistorySource::of(History::of_replay(&file.path, &workspace.read_replay(&file.path)?)?)
@@ -137,11 +137,11 @@ fn read(name: &SourceName, viewer: Viewer, workspace: &Workspace) -> Result<Read
     let mut seat_history = SeatHistory::of_source(viewer, source)?;
     require_seat(viewer, seat_history.start()?.players(), name)?;
     let contradiction = seat_history.contradiction();
-    let is_of_seat = seat_history.is_of_seat();
+    let warning = contradiction.map(|found| record_warning(name, &found, seat_history.is_of_seat()));
     if let Some(seq) = name.seq() {
         seat_history = seat_history.up_to(seq)?;
     }
-    Ok(Read { seat_history, contradiction, is_of_seat })
+    Ok((seat_history, warning))
 }
 
 fn in_one(mut unread: Vec<Failure>, logs: usize) -> Option<Failure> {

@@ -48,7 +48,9 @@ pub(crate) fn load_unchecked(
 
 fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<SeatHistory, Failure> {
     require_seat(viewer, history.start()?.players(), source)?;
-    warn_of_record(source, history.contradiction().as_ref(), history.is_of_seat());
+    if let Some(found) = history.contradiction() {
+        warn(&record_warning(source, &found, history.is_of_seat()));
+    }
     match source {
         SourceName::File(FileName { seq: Some(seq), .. }) => Ok(history.up_to(*seq)?),
         _ => Ok(history),
@@ -89,21 +91,21 @@ pub(crate) fn listed<'a>(players: impl IntoIterator<Item = &'a Seat>) -> String 
     players.into_iter().map(|seat| seat.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads a revision, or a replay file that conceals nothing. Warns if the file records something else.
-pub(crate) fn load_whole(source: &SourceName, workspace: &Workspace) -> Result<Loaded, ReplayError> {
+/// Reads a revision, or a replay file that conceals nothing. Warns if the file records something else, and returns what.
+pub(crate) fn load_whole(
+    source: &SourceName,
+    workspace: &Workspace,
+) -> Result<(History, Option<Divergence>), ReplayError> {
     let seat_history = SeatHistory::of(Viewer::HOST, History::load(&checked_name(source), workspace)?)?;
     let contradiction = seat_history.contradiction();
-    warn_of_record(source, contradiction.as_ref(), false);
+    if let Some(found) = &contradiction {
+        warn(&record_warning(source, found, false));
+    }
     let mut history = seat_history.into_history()?;
     if let SourceName::File(FileName { seq: Some(seq), .. }) = source {
         history.cut_after(*seq)?;
     }
-    Ok(Loaded { history, contradiction })
-}
-
-pub(crate) struct Loaded {
-    pub(crate) history: History,
-    pub(crate) contradiction: Option<Divergence>,
+    Ok((history, contradiction))
 }
 
 /// Returns the state of a revision or replay file, and the viewer. For a file that was made for one seat, the viewer is
@@ -122,17 +124,15 @@ pub(crate) fn seek(
     Ok((seat_history.viewer(), seat_history.state()?))
 }
 
-/// Warns of the first entry for which a file records something else than this build computes. For a file made for one
-/// seat (`is_of_seat`), the warning does not name `check`, which cannot check such a file.
-pub(crate) fn warn_of_record(source: &SourceName, contradiction: Option<&Divergence>, is_of_seat: bool) {
-    let Some(contradiction) = contradiction else { return };
+/// Returns the warning of the first entry for which a file records something else than this build computes. For a file
+/// made for one seat (`is_of_seat`), it does not name `check`, which cannot check such a file.
+pub(crate) fn record_warning(source: &SourceName, contradiction: &Divergence, is_of_seat: bool) -> String {
     let file = source.up_to(None);
-    let next = match source {
-        SourceName::Revision(_) => String::new(),
-        _ if file.is_standard_input() || is_of_seat => String::new(),
-        SourceName::File(_) => crate::program::in_hint(format!("; `turnfold check {file}` shows it")),
-    };
-    warn(&format!("{file}: {}{next}", in_words(contradiction)));
+    let mut next = String::new();
+    if matches!(source, SourceName::File(_)) && !file.is_standard_input() && !is_of_seat {
+        next = crate::program::in_hint(format!("; `turnfold check {file}` shows it"));
+    }
+    format!("{file}: {}{next}", in_words(contradiction))
 }
 
 pub(crate) fn in_words(Divergence { subject, kind, recorded, computed, .. }: &Divergence) -> String {

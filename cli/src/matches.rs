@@ -1,7 +1,5 @@
 //! The branches of matches, in a store here or at a service.
 
-mod find;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -47,12 +47,11 @@ impl<T: FromStr> FromStr for SourceArg<T> {
 }
 
 /// The name of a branch of a store or of a replay file, with or without a range of entries.
-pub(crate) trait NamedSource: Clone {
+pub(crate) trait NamedSource: Clone + From<SourceName> {
     fn source(&self) -> &SourceName;
 
-    fn of_file(path: &Path) -> Self;
-
-    fn in_file(&self, path: &Path) -> Self;
+    /// Returns the same part of another source.
+    fn within(&self, source: SourceName) -> Self;
 }
 
 impl NamedSource for SourceName {
@@ -60,12 +59,8 @@ impl NamedSource for SourceName {
         self
     }
 
-    fn of_file(path: &Path) -> Self {
-        SourceName::of_file(path)
-    }
-
-    fn in_file(&self, path: &Path) -> Self {
-        SourceName::of_file(path).up_to(self.seq())
+    fn within(&self, source: SourceName) -> Self {
+        source.up_to(self.seq())
     }
 }
 
@@ -74,12 +69,8 @@ impl NamedSource for RangeName {
         &self.source
     }
 
-    fn of_file(path: &Path) -> Self {
-        Self { source: SourceName::of_file(path), first: 1 }
-    }
-
-    fn in_file(&self, path: &Path) -> Self {
-        Self { source: self.source.in_file(path), first: self.first }
+    fn within(&self, source: SourceName) -> Self {
+        Self { source: self.source.within(source), first: self.first }
     }
 }
 
@@ -116,7 +107,7 @@ impl<T: NamedSource> Named<T> {
                 _ => {
                     is_one = false;
                     let files = files_of(text, &REPLAYS)?;
-                    found.extend(files.sources.iter().map(|file| T::of_file(file)));
+                    found.extend(files.sources.iter().map(|file| T::from(SourceName::of_file(file))));
                     failures.extend(files.failures);
                 }
             }
@@ -166,7 +157,7 @@ pub(crate) fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Resu
     let within = workspace.bundles.names(&path, &workspace.registry)?;
     // The only match of a bundle is named like the bundle.
     let within = if within.len() == 1 { vec![path] } else { within };
-    Ok(Some(within.iter().map(|path| name.in_file(path)).collect()))
+    Ok(Some(within.iter().map(|path| name.within(SourceName::of_file(path))).collect()))
 }
 
 fn is_pattern(text: &str) -> bool {
@@ -197,7 +188,13 @@ pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>,
     warn_of_unread(&found.unread);
     let mut failures = Vec::new();
     for error in found.failed {
-        failures.push(unsearched(text, error));
+        let is_store = matches!(error, ReplayError::NoReplays(_)) && path.join("journal").is_dir();
+        let mut failure = Failure::from(error);
+        if is_store {
+            failure =
+                failure.hint(format!("it is a store: `turnfold --store {text} matches` lists what is in it"));
+        }
+        failures.push(failure);
     }
     Ok(Several { sources: found.files, failures })
 }
@@ -221,15 +218,6 @@ fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
         found.failed.push(ReplayError::NoReplays(pattern.into()));
     }
     Ok(found)
-}
-
-fn unsearched(text: &str, error: ReplayError) -> Failure {
-    let is_store = matches!(error, ReplayError::NoReplays(_)) && Path::new(text).join("journal").is_dir();
-    let failure = Failure::from(error);
-    if is_store {
-        return failure.hint(format!("it is a store: `turnfold --store {text} matches` lists what is in it"));
-    }
-    failure
 }
 
 pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {

@@ -1,44 +1,387 @@
 //! The full-screen stepper of `replay --step` (VW-4 to VW-8). It shows what [`turnfold_history`] returns and knows no
-//! game.
+//! game. Here are its state, and how keys change it.
 
-mod app;
 mod draw;
-mod panels;
 mod screen;
 #[cfg(test)]
 mod tests;
 
 use std::io;
+use std::time::Duration;
 
-use turnfold_history::SeatHistory;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use turnfold_history::compare::Difference;
+use turnfold_history::search::{Condition, SearchDirection, Stepper};
+use turnfold_history::{Revision, SeatHistory, SourceName, Sources};
+use turnfold_store::BranchInfo;
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::signals;
 
-use app::StepperScreen;
 use screen::{Heard, Screen};
+
+/// The speeds of playback in entries per second, each with the time that an entry is shown (VW-7).
+const BEATS: [(u16, Duration); 5] = [
+    (1, Duration::from_secs(1)),
+    (2, Duration::from_millis(500)),
+    (4, Duration::from_millis(250)),
+    (8, Duration::from_millis(125)),
+    (16, Duration::from_micros(62_500)),
+];
 
 pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
     let mut app = StepperScreen::new(seat_history, &context.workspace)?;
     let mut screen = Screen::enter()?;
-    while !app.is_left() {
+    while app.pace != Pace::Left {
         let beat = app.playback().map(|(_, beat)| beat);
         let drawn = screen.draw(|frame| draw::draw(frame, &mut app));
         match drawn.and_then(|()| screen.hear(beat)) {
             Ok(Heard::Key(key)) => app.press(key)?,
             Ok(Heard::Nothing) => app.play_on()?,
             Ok(Heard::Else) => {}
-            Ok(Heard::Closed) => return Err(closed()),
-            Err(error) if signals::is_end_of_terminal(&error) => return Err(closed()),
+            // A terminal that is gone ends the program without a message, like a closed pipe.
+            Err(error) if signals::is_end_of_terminal(&error) => {
+                return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
+            }
             Err(error) => return Err(error.into()),
         }
     }
     drop(screen);
-    Ok(app.revision())
+    Ok(if app.prints { Some(app.here().to_string()) } else { None })
 }
 
-/// Returns the failure for a terminal that is gone. Like a closed pipe, it ends the program without a message.
-fn closed() -> Failure {
-    io::Error::from(io::ErrorKind::BrokenPipe).into()
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prompt {
+    Number,
+    Text,
+    Condition,
+}
+
+enum Over {
+    Help,
+    /// The branches, and the index of the chosen one.
+    Branches(Vec<BranchInfo>, usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    Waits,
+    Plays,
+    Left,
+}
+
+struct StepperScreen<'c> {
+    sources: &'c dyn Sources,
+    /// Always present, except while the viewer changes.
+    stepper: Option<Stepper>,
+    asked: Option<(Prompt, String)>,
+    over: Option<Over>,
+    message: String,
+    searched: Option<String>,
+    fields: Vec<Difference>,
+    field: usize,
+    /// The path of the field that was chosen last, even if the current entry does not change it.
+    path: Option<String>,
+    as_json: bool,
+    /// How far the user has moved the panel, in columns and lines.
+    moved: (i32, i32),
+    speed: usize,
+    pace: Pace,
+    prints: bool,
+}
+
+impl<'c> StepperScreen<'c> {
+    fn new(seat_history: SeatHistory, sources: &'c dyn Sources) -> Result<Self, Failure> {
+        Ok(Self {
+            sources,
+            stepper: Some(Stepper::new(seat_history)?),
+            asked: None,
+            over: None,
+            message: String::new(),
+            searched: None,
+            fields: Vec::new(),
+            field: 0,
+            path: None,
+            as_json: false,
+            moved: (0, 0),
+            speed: 1,
+            pace: Pace::Waits,
+            prints: false,
+        })
+    }
+
+    fn stepper(&mut self) -> &mut Stepper {
+        self.stepper.as_mut().expect("it is missing only while its viewer changes")
+    }
+
+    fn here(&mut self) -> SourceName {
+        let at = self.stepper().at();
+        self.stepper().history().name().up_to(Some(at))
+    }
+
+    /// Returns the speed of playback in entries per second, and how long an entry is shown; `None` if it is off.
+    fn playback(&self) -> Option<(u16, Duration)> {
+        if self.pace == Pace::Plays { BEATS.get(self.speed).copied() } else { None }
+    }
+
+    fn play_on(&mut self) -> Result<(), Failure> {
+        self.by(1)?;
+        if self.stepper().at() == self.stepper().history().head() {
+            self.pace = Pace::Waits;
+        }
+        Ok(())
+    }
+
+    fn press(&mut self, key: KeyEvent) -> Result<(), Failure> {
+        let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if has_control && key.code == KeyCode::Char('c') {
+            self.pace = Pace::Left;
+            return Ok(());
+        }
+        self.message.clear();
+        if self.asked.is_some() {
+            return self.type_on(key.code);
+        }
+        if self.over.is_some() {
+            return self.press_over(key.code);
+        }
+        if has_control { Ok(()) } else { self.act(key.code) }
+    }
+
+    fn type_on(&mut self, key: KeyCode) -> Result<(), Failure> {
+        let Some((asked, text)) = &mut self.asked else { return Ok(()) };
+        match key {
+            KeyCode::Char(character) => text.push(character),
+            KeyCode::Backspace if text.pop().is_some() => {}
+            KeyCode::Backspace | KeyCode::Esc => self.asked = None,
+            KeyCode::Enter => {
+                let asked = *asked;
+                let text = text.trim().to_owned();
+                self.asked = None;
+                return self.answer(asked, &text);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, asked: Prompt, text: &str) -> Result<(), Failure> {
+        match asked {
+            _ if text.is_empty() => Ok(()),
+            Prompt::Number => match text.parse::<u64>() {
+                Ok(number) if number <= self.stepper().history().head() => self.go(number),
+                Ok(number) => {
+                    let head = self.stepper().history().head();
+                    self.report(format!("there is no entry {number}; the last is {head}"))
+                }
+                Err(_) => self.report(format!("expected the number of an entry, found `{text}`")),
+            },
+            Prompt::Text => {
+                self.searched = Some(text.to_owned());
+                self.search(SearchDirection::Forward)
+            }
+            Prompt::Condition => {
+                let condition = match text.parse::<Condition>() {
+                    Ok(condition) => condition,
+                    Err(cause) => return self.report(cause),
+                };
+                match self.stepper().first_true(&condition) {
+                    Ok(Some(seq)) => self.go(seq),
+                    Ok(None) => self.report(format!("no entry after this one makes `{condition}` true")),
+                    Err(cause) => self.report(cause.to_string()),
+                }
+            }
+        }
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it ends what may fail otherwise")]
+    fn report(&mut self, message: String) -> Result<(), Failure> {
+        self.message = message;
+        Ok(())
+    }
+
+    fn press_over(&mut self, key: KeyCode) -> Result<(), Failure> {
+        let Some(Over::Branches(branches, chosen)) = &mut self.over else {
+            self.over = None;
+            return Ok(());
+        };
+        let last = branches.len().saturating_sub(1);
+        match key {
+            KeyCode::Down | KeyCode::Char('j') => *chosen = (*chosen + 1).min(last),
+            KeyCode::Up | KeyCode::Char('k') => *chosen = chosen.saturating_sub(1),
+            KeyCode::Enter => {
+                let branch = branches.get(*chosen).map(|branch| branch.name.clone());
+                self.over = None;
+                if let (Some(branch), SourceName::Revision(revision)) =
+                    (branch, self.stepper().history().name())
+                {
+                    let revision = Revision { branch, seq: None, ..revision.clone() };
+                    return self.open(&SourceName::Revision(revision));
+                }
+            }
+            _ => self.over = None,
+        }
+        Ok(())
+    }
+
+    /// Handles a key while there is neither input nor a window (VW-7).
+    fn act(&mut self, key: KeyCode) -> Result<(), Failure> {
+        use SearchDirection::{Back, Forward};
+        match key {
+            KeyCode::Right | KeyCode::Enter | KeyCode::Char('l') => self.by(1),
+            KeyCode::Left | KeyCode::Char('h') => self.by(-1),
+            KeyCode::PageDown => self.by(10),
+            KeyCode::PageUp => self.by(-10),
+            KeyCode::End | KeyCode::Char('G') => self.go(u64::MAX),
+            KeyCode::Home | KeyCode::Char('g') => self.go(0),
+            KeyCode::Char(':') => self.ask(Prompt::Number),
+            KeyCode::Char('/') => self.ask(Prompt::Text),
+            KeyCode::Char('w') => self.ask(Prompt::Condition),
+            KeyCode::Char('n') => self.search(Forward),
+            KeyCode::Char('N') => self.search(Back),
+            KeyCode::Char(']') => self.go_to_change(Forward),
+            KeyCode::Char('[') => self.go_to_change(Back),
+            KeyCode::Char('s') => self.next_viewer(),
+            KeyCode::Char('b') => self.list_branches(),
+            KeyCode::Char('+' | '=') => self.change_speed(1),
+            KeyCode::Char('-') => self.change_speed(-1),
+            KeyCode::Char('y') => {
+                self.prints = !self.prints;
+                let what = if self.prints { "is" } else { "is not" };
+                let here = self.here();
+                self.report(format!("`{here}`, or where you are then, {what} printed on leaving"))
+            }
+            key => {
+                self.turn(key);
+                Ok(())
+            }
+        }
+    }
+
+    fn turn(&mut self, key: KeyCode) {
+        match key {
+            KeyCode::Down => self.choose(1),
+            KeyCode::Up => self.choose(-1),
+            KeyCode::Char('H') => self.moved.0 -= 4,
+            KeyCode::Char('L') => self.moved.0 += 4,
+            KeyCode::Char('K') => self.moved.1 -= 2,
+            KeyCode::Char('J') => self.moved.1 += 2,
+            KeyCode::Char('v') => (self.as_json, self.moved) = (!self.as_json, (0, 0)),
+            KeyCode::Char(' ') => {
+                let may_play =
+                    self.pace == Pace::Waits && self.stepper().at() < self.stepper().history().head();
+                self.pace = if may_play { Pace::Plays } else { Pace::Waits };
+            }
+            KeyCode::Char('?') => self.over = Some(Over::Help),
+            KeyCode::Char('q') => self.pace = Pace::Left,
+            _ => {}
+        }
+    }
+
+    fn choose(&mut self, count: isize) {
+        let last = self.fields.len().saturating_sub(1);
+        self.field = self.field.saturating_add_signed(count).min(last);
+        self.path = self.fields.get(self.field).map(|field| field.path.clone());
+    }
+
+    fn change_speed(&mut self, count: isize) -> Result<(), Failure> {
+        self.speed = self.speed.saturating_add_signed(count).min(BEATS.len() - 1);
+        let speed = BEATS.get(self.speed).map_or(1, |(speed, _)| *speed);
+        self.report(format!("{speed} a second"))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "it is one of the actions, which may fail")]
+    fn ask(&mut self, asked: Prompt) -> Result<(), Failure> {
+        self.pace = Pace::Waits;
+        self.asked = Some((asked, String::new()));
+        Ok(())
+    }
+
+    fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
+        let at = self.stepper().at();
+        let viewer = self.stepper().history().viewer();
+        let owner = self.stepper().all_viewers().first().copied().unwrap_or(viewer);
+        let stepper = Stepper::new(SeatHistory::load(owner, name, self.sources)?)?;
+        self.stepper = Some(stepper.through(viewer)?);
+        self.go(at)
+    }
+
+    fn by(&mut self, count: i64) -> Result<(), Failure> {
+        let to = self.stepper().at().saturating_add_signed(count);
+        self.go(to)
+    }
+
+    fn go(&mut self, to: u64) -> Result<(), Failure> {
+        self.stepper().go(to)?;
+        self.fields = self.stepper().changes();
+        // The field that was chosen last stays chosen where it changes again.
+        let path = self.path.as_ref();
+        self.field = self.fields.iter().position(|field| Some(&field.path) == path).unwrap_or(0);
+        self.moved = (0, 0);
+        Ok(())
+    }
+
+    fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
+        let Some(text) = self.searched.clone() else { return self.report("type / and a text first".into()) };
+        let Some(hit) = self.stepper().search(&text, direction)? else {
+            return self.report(format!("nothing has `{text}` in it"));
+        };
+        self.go(hit.seq)?;
+        if hit.wrapped {
+            let end = if direction == SearchDirection::Forward { "start" } else { "end" };
+            return self.report(format!("the search went on from the {end}"));
+        }
+        Ok(())
+    }
+
+    fn go_to_change(&mut self, direction: SearchDirection) -> Result<(), Failure> {
+        let chosen = self.fields.get(self.field).map(|field| field.path.clone());
+        let Some(path) = self.path.clone().or(chosen) else {
+            return self.report("choose a field that changed first, with ↑ and ↓".into());
+        };
+        self.path = Some(path.clone());
+        let which = if direction == SearchDirection::Back { "earlier" } else { "later" };
+        match self.stepper().change_of(&path, direction)? {
+            Some(seq) => self.go(seq),
+            None => self.report(format!("no {which} entry changes {path}")),
+        }
+    }
+
+    fn next_viewer(&mut self) -> Result<(), Failure> {
+        let all = self.stepper().all_viewers();
+        if all.len() < 2 {
+            return self.report("only this viewer is available here".into());
+        }
+        let viewer = self.stepper().history().viewer();
+        let next = match all.iter().position(|each| *each == viewer) {
+            Some(index) => (index + 1) % all.len(),
+            None => 0,
+        };
+        if let (Some(stepper), Some(viewer)) = (self.stepper.take(), all.get(next)) {
+            self.stepper = Some(stepper.through(*viewer)?);
+        }
+        let at = self.stepper().at();
+        self.fields = self.stepper().changes();
+        self.field = self.field.min(self.fields.len().saturating_sub(1));
+        let viewer = self.stepper().history().viewer();
+        self.report(format!("as {viewer} sees it, after entry {at}"))
+    }
+
+    fn list_branches(&mut self) -> Result<(), Failure> {
+        let SourceName::Revision(revision) = self.stepper().history().name().clone() else {
+            return self.report("a replay file has no branches".into());
+        };
+        if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.sees_all()) {
+            return self.report("only the host sees the branches".into());
+        }
+        let store = match self.sources.read_store() {
+            Ok(store) => store,
+            Err(error) => return self.report(error.to_string()),
+        };
+        let branches = store.branches(&revision.match_name)?;
+        let here = branches.iter().position(|branch| branch.name == revision.branch).unwrap_or(0);
+        self.over = Some(Over::Branches(branches, here));
+        Ok(())
+    }
 }

@@ -4,14 +4,12 @@ mod bisect;
 mod blame;
 pub(crate) mod condition;
 mod find;
-pub(crate) mod path;
 mod shrink;
 mod stepper;
 
 pub use bisect::{Bisection, EarlierSpell, Flip, Judgment, Question, bisect};
 pub use blame::{Blamed, FieldChange, blame};
-pub use condition::{Condition, ConditionError, Survey};
+pub use condition::{Condition, ConditionError, Survey, name_like};
 pub use find::{FoundEntry, Pattern, Wanted, find};
-pub use path::{Lost, name_like};
 pub use shrink::{Least, Shrinking, shrink, shrink_failing};
 pub use stepper::{SearchDirection, Stepper, StepperEntry};

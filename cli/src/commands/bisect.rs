@@ -12,10 +12,8 @@ use turnfold_store::draft::DraftDir;
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::files;
-use crate::histories;
 use crate::output::{Line, counted, strong};
-use crate::signals;
+use crate::{files, histories, signals};
 
 /// Find an entry at which a condition becomes true
 ///
@@ -81,8 +79,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                 .hint("use `--linear` to find an earlier entry at which it becomes true"))
         }
         Bisection::Flickers { count, judgments } => Err(flickers(count, judgments)),
-        Bisection::UntoldInSetup => Err(undecided("in the setup")),
-        Bisection::UntoldAtEnd => Err(undecided(&format!("at the end, after {entries}"))),
+        Bisection::Undecided { count: 0 } => Err(undecided("in the setup")),
+        Bisection::Undecided { .. } => Err(undecided(&format!("at the end, after {entries}"))),
         Bisection::Found(flip) => {
             let suspects: Vec<u64> = flip.suspects.clone().collect();
             let first = if let [first] = suspects.as_slice() { Some(first) } else { None };

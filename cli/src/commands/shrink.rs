@@ -9,7 +9,7 @@ use super::bisect::ShellJudge;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::NewFile;
-use crate::histories::{self, Loaded};
+use crate::histories;
 use crate::output::{counted, dim, printable};
 use crate::stderr::progress;
 
@@ -127,7 +127,7 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
             }
         };
     }
-    let Loaded { history, contradiction } = histories::load_whole(&args.source, context)?;
+    let (history, contradiction) = histories::load_whole(&args.source, context)?;
     let (shrinking, shows, never) = if let Some(condition) = &args.when {
         let found = shrink::<Failure>(&history, Question::Holds(condition), args.view, on_try)?;
         (found, format!("`{condition}` becomes true"), "the condition is never true")

@@ -1,5 +1,6 @@
 //! `turnfold table`: writes many matches as rows for other programs, or counts them in groups.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -91,6 +92,8 @@ enum RowFormat {
 
 struct Written {
     rows: u64,
+    /// The paths or columns that were found, as [`TableKind::rows`] returns them.
+    found: Vec<Cow<'static, str>>,
     /// The failure to read some logs, whose rows the table lacks.
     unread: Option<Failure>,
 }
@@ -110,7 +113,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         return ExitStatus::Yes.unless(written.unread);
     };
     let format = RowFormat::of(path)?;
-    let Written { rows, unread } = write_whole_from(path, |file| {
+    let Written { rows, unread, .. } = write_whole_from(path, |file| {
         write_texts(path, file, |sink| write(&kind, format, corpus, args.viewer, sink))
     })?;
     print_written(path, rows, output)?;
@@ -261,25 +264,33 @@ fn write(
     viewer: Viewer,
     sink: &mut Sink<'_>,
 ) -> Result<Written, Failure> {
-    match (format, kind) {
-        (RowFormat::Csv, TableKind::Effects) => write_effects(corpus, viewer, sink),
-        (RowFormat::Csv, _) => {
-            let mut header = String::new();
-            TableRow::write_csv_header(&kind.columns(), &mut header);
-            sink(&header)?;
-            write_rows(kind, corpus, viewer, &|row, out| row.write_csv(out), sink)
+    if format == RowFormat::Csv {
+        if *kind == TableKind::Effects {
+            return write_effects(corpus, viewer, sink);
         }
-        (RowFormat::JsonLines, _) => write_rows(kind, corpus, viewer, &|row, out| row.write_json(out), sink),
+        let mut header = String::new();
+        TableRow::write_csv_header(&kind.columns(), &mut header);
+        sink(&header)?;
     }
+    let written = write_rows(kind, format, corpus, viewer, sink)?;
+    if written.unread.is_none()
+        && let TableKind::Fields(paths) = kind
+    {
+        for path in paths {
+            if !written.found.contains(&Cow::from(path)) {
+                return Err(Failure::usage(format!("`{path}` is nowhere in the view, after any entry")));
+            }
+        }
+    }
+    Ok(written)
 }
 
-/// Writes the rows of all logs, which are folded in parallel and written in order. Each path of `fields` has to occur
-/// in at least one view.
+/// Writes the rows of all logs, which are folded in parallel and written in order.
 fn write_rows(
     kind: &TableKind,
+    format: RowFormat,
     corpus: Corpus,
     viewer: Viewer,
-    line: &(dyn Fn(&TableRow, &mut String) + Sync),
     sink: &mut Sink<'_>,
 ) -> Result<Written, Failure> {
     let look = |seat_history: SeatHistory| {
@@ -287,7 +298,10 @@ fn write_rows(
         let mut rows = 0_u64;
         let found = kind.rows(&seat_history, &mut |row| {
             rows += 1;
-            line(&row, &mut text);
+            match format {
+                RowFormat::Csv => row.write_csv(&mut text),
+                RowFormat::JsonLines => row.write_json(&mut text),
+            }
         })?;
         Ok((text, rows, found))
     };
@@ -295,22 +309,14 @@ fn write_rows(
     let mut found = Vec::new();
     let unread = corpus.each(viewer, look, |_, (text, more, found_here)| {
         rows += more;
-        found.resize(found_here.len(), false);
-        for (found, here) in found.iter_mut().zip(found_here) {
-            *found |= here;
+        for column in found_here {
+            if !found.contains(&column) {
+                found.push(column);
+            }
         }
         sink(&text)
     })?;
-    if unread.is_none()
-        && let TableKind::Fields(paths) = kind
-    {
-        for (path, found) in paths.iter().zip(found) {
-            if !found {
-                return Err(Failure::usage(format!("`{path}` is nowhere in the view, after any entry")));
-            }
-        }
-    }
-    Ok(Written { rows, unread })
+    Ok(Written { rows, found, unread })
 }
 
 /// Writes effects as CSV. The columns are the fields of all effects, which are known only at the end, so the rows wait
@@ -320,33 +326,12 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
     let dir = temporary_dir().map_err(failed)?;
     let path = dir.path().join("effects.jsonl");
     let mut file = BufWriter::new(File::create(&path).map_err(failed)?);
-    let mut columns = TableKind::Effects.columns();
-    let look = |seat_history: SeatHistory| {
-        let mut text = String::new();
-        let mut rows = 0_u64;
-        let mut named = Vec::new();
-        TableKind::Effects.rows(&seat_history, &mut |row| {
-            rows += 1;
-            row.write_json(&mut text);
-            for (column, _) in row.cells() {
-                if !named.contains(column) {
-                    named.push(column.clone());
-                }
-            }
-        })?;
-        Ok((text, rows, named))
-    };
-    let mut rows = 0;
-    let unread = corpus.each(viewer, look, |_, (text, more, named)| {
-        rows += more;
-        for column in &named {
-            if !columns.contains(column) {
-                columns.push(column.clone());
-            }
-        }
+    let written = write_rows(&TableKind::Effects, RowFormat::JsonLines, corpus, viewer, &mut |text| {
         file.write_all(text.as_bytes()).map_err(failed)
     })?;
     file.into_inner().map_err(|error| failed(error.into_error()))?;
+    let mut columns = TableKind::Effects.columns();
+    columns.extend_from_slice(&written.found);
     let mut text = String::new();
     TableRow::write_csv_header(&columns, &mut text);
     for line in BufReader::new(File::open(&path).map_err(failed)?).lines() {
@@ -360,5 +345,5 @@ fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<
         text.clear();
     }
     sink(&text)?;
-    Ok(Written { rows, unread })
+    Ok(written)
 }

@@ -243,7 +243,7 @@ pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -
 /// At each entry, reads the state of `window` entries ago from its bytes and folds on from it. A hash differs if the
 /// bytes lack a part of the state, or if a rule depends on anything but the state.
 fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let history = histories::load_whole(source, context)?.history;
+    let (history, _) = histories::load_whole(source, context)?;
     let differs_at = history.first_unsynced(usize::from(window))?;
     let ok = differs_at.is_none();
     let entries = history.head();

@@ -27,7 +27,6 @@ pub(super) enum Heard {
     /// An event after which the screen is drawn again, such as a new size.
     Else,
     Nothing,
-    Closed,
 }
 
 /// The terminal in full-screen mode, restored on drop.
@@ -76,7 +75,7 @@ impl Screen {
             match event::poll(patience) {
                 Ok(true) => return self.read(),
                 Ok(false) => {}
-                Err(_) => return Ok(Heard::Closed),
+                Err(_) => return Err(io::ErrorKind::BrokenPipe.into()),
             }
             left = left.map(|left| left.saturating_sub(patience));
             if left == Some(Duration::ZERO) {
@@ -86,8 +85,7 @@ impl Screen {
     }
 
     fn read(&mut self) -> io::Result<Heard> {
-        let Ok(event) = event::read() else { return Ok(Heard::Closed) };
-        match event {
+        match event::read().map_err(|_| io::ErrorKind::BrokenPipe)? {
             Event::Key(key) if is_stop(key) => {
                 self.stop()?;
                 Ok(Heard::Else)

@@ -11,7 +11,7 @@ use snapbox::assert_data_eq;
 use turnfold_history::{SeatHistory, SourceName, Viewer};
 use turnfold_referee::ModuleFolders;
 
-use super::app::StepperScreen;
+use super::StepperScreen;
 use super::draw::draw;
 use crate::address::StoreAddress;
 use crate::context::Workspace;
@@ -100,7 +100,7 @@ fn vw_7_keys_lead_through_a_game() {
     let workspace = workspace();
     let mut app =
         StepperScreen::new(seat_history("initiative/moves", Viewer::HOST, &workspace), &workspace).unwrap();
-    let head = app.stepper().head();
+    let head = app.stepper().history().head();
     let mut at = |keys: &str| {
         press(&mut app, keys);
         (app.stepper().at(), app.message.clone())
@@ -140,7 +140,7 @@ fn vw_7_it_plays_by_itself_until_the_end() {
     press(&mut app, " +");
     let speed = app.playback().map(|(speed, _)| speed);
     assert_eq!((speed, app.message.as_str()), (Some(4), "4 a second"));
-    let head = app.stepper().head();
+    let head = app.stepper().history().head();
     for _ in 0..head {
         assert!(app.playback().is_some());
         app.play_on().unwrap();
@@ -157,5 +157,5 @@ fn vw_7_a_player_looks_as_itself_only() {
             .unwrap();
     press(&mut app, "lls");
     assert_eq!(app.message, "only this viewer is available here");
-    assert_eq!(app.stepper().viewer(), viewer);
+    assert_eq!(app.stepper().history().viewer(), viewer);
 }

@@ -2,7 +2,7 @@
 
 use turnfold_core::picture::{Bar, Block, Chip, Picture, TextLine, Tint};
 
-use super::statistics::{Frequency, GroupStatistics, Spread};
+use super::{Frequency, GroupStatistics, ScoreInterval, Spread};
 use crate::text::counted;
 
 /// The most commands or reasons that are drawn; the others are summed up.
@@ -19,8 +19,8 @@ impl GroupStatistics {
             let mut bars = Vec::new();
             for (won, tint) in self.wins.iter().zip(TINTS.into_iter().cycle()) {
                 let mut bar = bar(&won.seat.to_string(), won.wins, won.of, tint);
-                if let Some(share) = won.share {
-                    bar.chips.push(chip(share.interval()));
+                if let Some(ScoreInterval { low, high, .. }) = won.share {
+                    bar.chips.push(chip(format!("{:.0}–{:.0} %", low * 100.0, high * 100.0)));
                 }
                 bars.push(bar);
             }

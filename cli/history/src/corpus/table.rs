@@ -66,22 +66,21 @@ impl TableKind {
     /// Returns the columns. Rows of effects have more: the fields of each effect.
     #[must_use]
     pub fn columns(&self) -> Vec<Cow<'static, str>> {
-        match self {
-            Self::Matches => named(&MATCH),
-            Self::Entries => named(&ENTRY),
-            Self::Effects => named(&EFFECT),
-            Self::Fields(paths) => {
-                let mut columns = named(&FIELD);
-                for path in paths {
-                    columns.push(path.clone().into());
-                }
-                columns
-            }
+        let names: &[&'static str] = match self {
+            Self::Matches => &MATCH,
+            Self::Entries => &ENTRY,
+            Self::Effects => &EFFECT,
+            Self::Fields(_) => &FIELD,
+        };
+        let mut columns: Vec<_> = names.iter().map(|name| Cow::from(*name)).collect();
+        if let Self::Fields(paths) = self {
+            columns.extend(paths.iter().cloned().map(Cow::from));
         }
+        columns
     }
 
-    /// Passes the rows of a history to `take`, with no more than its viewer may know. Returns for each path of
-    /// [`Fields`](Self::Fields) whether some view has it.
+    /// Passes the rows of a history to `take`, with no more than its viewer may know. Returns the paths of
+    /// [`Fields`](Self::Fields) that some view has, or the columns that only rows of effects have.
     ///
     /// # Errors
     /// [`ReplayError`] if the history cannot be folded, and for fields of a viewer without a view.
@@ -89,55 +88,46 @@ impl TableKind {
         &self,
         seat_history: &SeatHistory,
         take: &mut dyn FnMut(TableRow),
-    ) -> Result<Vec<bool>, ReplayError> {
+    ) -> Result<Vec<Cow<'static, str>>, ReplayError> {
         let source = seat_history.name().up_to(None).to_string();
+        let mut found = Vec::new();
         match self {
             Self::Matches => take(match_row(source, seat_history)?),
             Self::Entries => {
                 seat_history.fold(&mut |seen| take(entry_row(&source, seen)))?;
             }
             Self::Effects => {
-                seat_history.fold(&mut |seen| effect_rows(&source, seen, take))?;
+                seat_history.fold(&mut |seen| effect_rows(&source, seen, &mut found, take))?;
             }
-            Self::Fields(paths) => return field_rows(&source, paths, seat_history, take),
+            Self::Fields(paths) => {
+                let start = seat_history.start()?;
+                let viewer = seat_history.viewer();
+                viewer.require_view(start.as_ref())?;
+                take(field_row(&source, 0, paths, &mut found, &|path| viewer.field(start.as_ref(), path)));
+                seat_history.fold(&mut |seen| {
+                    take(field_row(&source, seen.seq(), paths, &mut found, &|path| seen.field(path)));
+                })?;
+            }
         }
-        Ok(Vec::new())
+        Ok(found)
     }
-}
-
-fn named(names: &[&'static str]) -> Vec<Cow<'static, str>> {
-    names.iter().map(|name| Cow::from(*name)).collect()
-}
-
-fn field_rows(
-    source: &str,
-    paths: &[String],
-    seat_history: &SeatHistory,
-    take: &mut dyn FnMut(TableRow),
-) -> Result<Vec<bool>, ReplayError> {
-    let start = seat_history.start()?;
-    let mut found = vec![false; paths.len()];
-    seat_history.viewer().require_view(start.as_ref())?;
-    let viewer = seat_history.viewer();
-    take(field_row(source, 0, paths, &mut found, &|path| viewer.field(start.as_ref(), path)));
-    seat_history.fold(&mut |seen| {
-        take(field_row(source, seen.seq(), paths, &mut found, &|path| seen.field(path)));
-    })?;
-    Ok(found)
 }
 
 fn field_row(
     source: &str,
     seq: u64,
     paths: &[String],
-    found: &mut [bool],
+    found: &mut Vec<Cow<'static, str>>,
     field: &dyn Fn(&str) -> Option<Value>,
 ) -> TableRow {
     let mut row = TableRow::new(&FIELD, [source.into(), seq.into()]);
-    for (path, found) in paths.iter().zip(found) {
+    for path in paths {
         let value = field(path);
-        *found |= value.is_some();
-        row.0.push((path.clone().into(), value.unwrap_or_default()));
+        let column = Cow::from(path.clone());
+        if value.is_some() && !found.contains(&column) {
+            found.push(column.clone());
+        }
+        row.0.push((column, value.unwrap_or_default()));
     }
     row
 }
@@ -203,7 +193,12 @@ fn entry_row(source: &str, seen: &mut ViewedEntry<'_>) -> TableRow {
 }
 
 /// Passes the rows of an entry's effects to `take`. A field with the name of another column becomes `effect.NAME`.
-fn effect_rows(source: &str, seen: &mut ViewedEntry<'_>, take: &mut dyn FnMut(TableRow)) {
+fn effect_rows(
+    source: &str,
+    seen: &mut ViewedEntry<'_>,
+    found: &mut Vec<Cow<'static, str>>,
+    take: &mut dyn FnMut(TableRow),
+) {
     let effects: Vec<serde_json::Map<String, Value>> = match seen.outcome() {
         Outcome::Applied(_) => serde_json::from_str(&seen.effects_json()).unwrap_or_default(),
         _ => return,
@@ -216,7 +211,11 @@ fn effect_rows(source: &str, seen: &mut ViewedEntry<'_>, take: &mut dyn FnMut(Ta
                 continue;
             }
             let is_taken = EFFECT.contains(&field.as_str());
-            row.0.push((if is_taken { format!("effect.{field}") } else { field }.into(), value));
+            let column = Cow::from(if is_taken { format!("effect.{field}") } else { field });
+            if !found.contains(&column) {
+                found.push(column.clone());
+            }
+            row.0.push((column, value));
         }
         take(row);
     }
@@ -242,11 +241,8 @@ impl TableRow {
 
     /// Appends the names of columns to `out` as a line of CSV.
     pub fn write_csv_header(columns: &[Cow<'static, str>], out: &mut String) {
-        for (index, column) in columns.iter().enumerate() {
-            begin_cell(index, out);
-            write_csv_text(column, out);
-        }
-        out.push('\n');
+        let names: Vec<Value> = columns.iter().map(|column| Value::from(&**column)).collect();
+        Self::write_csv_values(&names, out);
     }
 
     fn new<const N: usize>(columns: &[&'static str; N], values: [Value; N]) -> Self {
@@ -255,12 +251,6 @@ impl TableRow {
             row.0.push(((*column).into(), value));
         }
         row
-    }
-
-    /// Returns the values with their columns.
-    #[must_use]
-    pub fn cells(&self) -> &[(Cow<'static, str>, Value)] {
-        &self.0
     }
 
     /// Appends the row to `out` as a line of JSON.

@@ -225,6 +225,12 @@ pub struct RangeName {
     pub first: u64,
 }
 
+impl From<SourceName> for RangeName {
+    fn from(source: SourceName) -> Self {
+        Self { source, first: 1 }
+    }
+}
+
 impl FromStr for RangeName {
     type Err = String;
 

@@ -46,12 +46,13 @@ impl From<bool> for Judgment {
 pub enum Bisection {
     /// It is true in the setup already, so no entry makes it true.
     InSetup,
-    /// The judge cannot decide in the setup.
-    UntoldInSetup,
     /// It is not true at the end.
     NotAtEnd,
-    /// The judge cannot decide at the end.
-    UntoldAtEnd,
+    /// The judge cannot decide in the setup or at the end.
+    Undecided {
+        /// The number of entries of the log.
+        count: u64,
+    },
     /// The judge gives different judgments on the same log.
     Flickers {
         /// The number of entries of the log.
@@ -101,39 +102,22 @@ pub fn bisect<E: From<ReplayError>>(
     question: Question<'_, E>,
     linear: bool,
 ) -> Result<Bisection, E> {
-    if matches!(question, Question::Judged(_)) {
-        seat_history.viewer().require_all(Judgment::RUN)?;
+    let start = seat_history.start()?;
+    match question {
+        Question::Judged(_) => seat_history.viewer().require_all(Judgment::RUN)?,
+        Question::Holds(_) => seat_history.viewer().require_view(start.as_ref())?,
     }
-    let base = (0, seat_history.start()?);
-    if matches!(question, Question::Holds(_)) {
-        seat_history.viewer().require_view(base.1.as_ref())?;
-    }
+    let base = (0, start);
     let mut probe = Probe { seat_history, question, base, survey: Survey::default(), probes: 0 };
     let end = seat_history.head();
     let at_start = probe.ask(0)?;
     if at_start != Judgment::No {
-        if let Some(flickers) = probe.ask_again(0, at_start)? {
-            return Ok(flickers);
-        }
-        if at_start == Judgment::CannotTell {
-            return Ok(Bisection::UntoldInSetup);
-        }
-        probe.check_condition(0)?;
-        return Ok(Bisection::InSetup);
+        return probe.without_entry(0, at_start, Bisection::InSetup);
     }
     let found = if linear { probe.step_through(end)? } else { probe.halve(end)? };
     let suspects = match found {
         Ok(suspects) => suspects,
-        Err(at_end) => {
-            if let Some(flickers) = probe.ask_again(end, at_end)? {
-                return Ok(flickers);
-            }
-            if at_end == Judgment::CannotTell {
-                return Ok(Bisection::UntoldAtEnd);
-            }
-            probe.check_condition(if linear { end } else { 0 })?;
-            return Ok(Bisection::NotAtEnd);
-        }
+        Err(at_end) => return probe.without_entry(end, at_end, Bisection::NotAtEnd),
     };
     for (count, judgment) in [(suspects.start() - 1, Judgment::No), (*suspects.end(), Judgment::Yes)] {
         if let Some(flickers) = probe.ask_again(count, judgment)? {
@@ -233,18 +217,27 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         Ok(())
     }
 
-    /// Requires the condition to make sense in some view, because otherwise it would be false everywhere. A field may
-    /// exist only at times, so the entries after the first `seen` are examined until one shows it.
-    fn check_condition(&mut self, seen: u64) -> Result<(), E> {
-        let Question::Holds(condition) = self.question else { return Ok(()) };
-        for count in seen + 1..=self.seat_history.head() {
-            if self.survey.is_comparable() {
-                break;
-            }
-            self.ask(count)?;
-            self.advance(count)?;
+    /// Returns why no entry is found, for the judgment after `count` entries on which that rests.
+    fn without_entry(&mut self, count: u64, judgment: Judgment, reason: Bisection) -> Result<Bisection, E> {
+        if let Some(flickers) = self.ask_again(count, judgment)? {
+            return Ok(flickers);
         }
-        Ok(condition.check(&self.survey).map_err(ReplayError::from)?)
+        if judgment == Judgment::CannotTell {
+            return Ok(Bisection::Undecided { count });
+        }
+        if matches!(self.question, Question::Holds(_)) {
+            // A condition that makes no sense in any view would be false everywhere. A field may exist only at times,
+            // so the entries that were not examined are, until one shows it.
+            for count in self.base.0 + 1..=self.seat_history.head() {
+                if self.survey.is_comparable() {
+                    break;
+                }
+                self.ask(count)?;
+                self.advance(count)?;
+            }
+            self.survey.check().map_err(ReplayError::from)?;
+        }
+        Ok(reason)
     }
 
     /// Examines every entry in order. Returns the entries of which one makes it true. If none does, the error is the

@@ -88,9 +88,7 @@ pub fn blame(
             observe(FieldChange { record: seen.record(), difference });
         }
     })?;
-    if let Blamed::Condition(condition) = blamed {
-        condition.check(&survey)?;
-    }
+    survey.check()?;
     Ok(found)
 }
 

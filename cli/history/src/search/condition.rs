@@ -1,212 +1,146 @@
 //! Conditions on views, such as `/turn >= 3 && count(/units/*/alive == true) < 2`.
 
+mod comparison;
+mod decimal;
+mod error;
+mod grammar;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
 
-use crate::search::path::Lost;
+use self::comparison::ViewComparison;
 
-use self::node::Node;
+pub use error::{ConditionError, name_like};
 
-use comparison::{ViewComparison, is_comparable, kind};
-
-mod comparison;
-mod decimal;
-mod grammar;
-mod node;
-
-/// A condition on a view: comparisons joined by `&&`, `||` and `!`. If the path of a comparison leads nowhere, the
-/// comparison is false; but `!=` is true if the path has no `*`.
+/// A condition on a view. If the path of a comparison leads nowhere, the comparison is false; but `!=` is true if the
+/// path has no `*`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    root: Node,
-}
-
-fn path_note(value: Option<&Value>) -> &'static str {
-    match value {
-        Some(Value::String(text)) if text.starts_with('/') => {
-            "; what stands at the right is a value, and no path is read there"
-        }
-        _ => "",
-    }
-}
-
-/// A condition that makes no sense in the views that were examined.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ConditionError {
-    /// The condition compares values of two kinds.
-    #[error(
-        "`{comparison}` compares {} with {}, as `{}` is `{}`{}",
-        kind(found), comparison.compared_with().map_or("nothing", kind), comparison.path(), shortened(found),
-        path_note(comparison.compared_with())
-    )]
-    OtherKind {
-        /// The comparison.
-        comparison: Box<ViewComparison>,
-        /// The value in a view.
-        found: Value,
-    },
-    /// The condition has a field that no view has.
-    #[error("`{path}` is nowhere in the view, after any entry: {lost}")]
-    NoField {
-        /// The path to the field.
-        path: String,
-        /// How far the path leads, and what may have been meant.
-        lost: Lost,
-    },
-}
-
-impl ConditionError {
-    pub(crate) fn advice(&self) -> Option<String> {
-        match self {
-            Self::OtherKind { found, .. } => Some(hint(found).into()),
-            Self::NoField { lost, .. } => lost.meant().map(|meant| format!("did you mean `{meant}`?")),
-        }
-    }
+pub enum Condition {
+    /// A comparison of values in the view holds.
+    Compares(ViewComparison),
+    /// The condition does not hold.
+    Not(Box<Self>),
+    /// All of the conditions hold.
+    All(Vec<Self>),
+    /// One of the conditions holds.
+    Any(Vec<Self>),
 }
 
 /// What the views examined so far show about a condition: whether its comparisons make sense.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// One for each comparison, in order.
-    comparisons: Vec<SurveyedComparison>,
+    /// For each comparison, in order, why it makes no sense in any of the views; `None` if it does in one.
+    errors: Vec<Option<ConditionError>>,
 }
-
-#[derive(Debug, Default)]
-struct SurveyedComparison {
-    /// Whether some view has a value of a kind that can be compared.
-    is_comparable: bool,
-    /// A value of another kind.
-    other_kind: Option<Value>,
-    /// The farthest that the path leads in any view without such a field.
-    lost: Option<Lost>,
-}
-
-const VALUE_CHARACTERS_MAX: usize = 60;
 
 impl Survey {
+    /// Requires that each comparison could be made in some view.
+    ///
+    /// # Errors
+    /// [`ConditionError`] with what the views have instead.
+    pub fn check(&self) -> Result<(), ConditionError> {
+        match self.errors.iter().flatten().next() {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
     /// Adds what other views show about the same condition.
     pub fn merge(&mut self, other: Self) {
-        if self.comparisons.is_empty() {
-            self.comparisons = other.comparisons;
+        if self.errors.is_empty() {
+            self.errors = other.errors;
             return;
         }
-        for (shown, other) in self.comparisons.iter_mut().zip(other.comparisons) {
-            shown.is_comparable |= other.is_comparable;
-            shown.other_kind = shown.other_kind.take().or(other.other_kind);
-            if let Some(lost) = other.lost
-                && shown.lost.as_ref().is_none_or(|known| !known.is_as_far_as(&lost))
-            {
-                shown.lost = Some(lost);
+        for (known, new) in self.errors.iter_mut().zip(other.errors) {
+            if reach(new.as_ref()) > reach(known.as_ref()) {
+                *known = new;
+            }
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        number: usize,
+        comparison: &ViewComparison,
+        found: &[Value],
+        view: &dyn Fn(&str) -> Option<Value>,
+    ) {
+        match self.errors.get_mut(number) {
+            None => self.errors.push(comparison.error_in(found, view)),
+            Some(None) => {}
+            Some(known) => {
+                let new = comparison.error_in(found, view);
+                if reach(new.as_ref()) >= reach(known.as_ref()) {
+                    *known = new;
+                }
             }
         }
     }
 
     pub(crate) fn is_comparable(&self) -> bool {
-        !self.comparisons.is_empty() && self.comparisons.iter().all(|shown| shown.is_comparable)
+        !self.errors.is_empty() && self.errors.iter().all(Option::is_none)
     }
 }
 
-impl SurveyedComparison {
-    fn take_in(
-        &mut self,
-        comparison: &ViewComparison,
-        found: &[Value],
-        view: &dyn Fn(&str) -> Option<Value>,
-    ) {
-        if self.is_comparable {
-            return;
-        }
-        let with = comparison.compared_with();
-        for value in found {
-            if with.is_none_or(|with| is_comparable(value, with)) {
-                self.is_comparable = true;
-                return;
-            }
-        }
-        if let Some(value) = found.first() {
-            self.other_kind = Some(value.clone());
-            return;
-        }
-        let whole = view("").unwrap_or_default();
-        let lost = Lost::in_view(&comparison.first_path(&whole), &whole);
-        if self.lost.as_ref().is_none_or(|known| lost.is_as_far_as(known)) {
-            self.lost = Some(lost);
-        }
+/// Returns how far a comparison led: into the view, to a value of another kind, or to one that can be compared.
+fn reach(error: Option<&ConditionError>) -> usize {
+    match error {
+        Some(ConditionError::NoField { found, .. }) => found.len(),
+        Some(ConditionError::OtherKind { .. }) => usize::MAX - 1,
+        None => usize::MAX,
     }
 }
 
 impl Condition {
+    /// Requires a JSON pointer: empty, or beginning with a slash.
+    ///
+    /// # Errors
+    /// A message with what was expected and found.
+    pub fn check_path(path: &str) -> Result<(), String> {
+        if path.is_empty() || path.starts_with('/') {
+            return Ok(());
+        }
+        Err(format!("expected a path into the view such as `/turn` or `/units/0/at`, found `{path}`"))
+    }
+
     /// Returns `true` if the condition holds in a view, and adds what the view shows to the survey. `view` returns the
     /// value at a path.
     pub fn ask(&self, view: &dyn Fn(&str) -> Option<Value>, survey: &mut Survey) -> bool {
         let mut number = 0;
-        self.root.holds(&mut |comparison| {
+        self.holds(&mut |comparison| {
             let found = comparison.found(view);
-            if survey.comparisons.len() == number {
-                survey.comparisons.push(SurveyedComparison::default());
-            }
-            if let Some(shown) = survey.comparisons.get_mut(number) {
-                shown.take_in(comparison, &found, view);
-            }
+            survey.take_in(number, comparison, &found, view);
             number += 1;
             comparison.holds(&found)
         })
     }
 
-    /// Requires that each comparison could be made in some view.
-    ///
-    /// # Errors
-    /// [`ConditionError`] with what the views have instead.
-    pub fn check(&self, survey: &Survey) -> Result<(), ConditionError> {
-        let mut shown = survey.comparisons.iter();
-        let mut result = Ok(());
-        self.root.holds(&mut |comparison| {
-            if let (Some(shown), Ok(())) = (shown.next(), &result) {
-                result = check(comparison, shown);
-            }
-            false
-        });
-        result
-    }
-
     pub(crate) fn holds_in(&self, view: &dyn Fn(&str) -> Option<Value>) -> bool {
-        self.root.holds(&mut |comparison| comparison.holds(&comparison.found(view)))
+        self.holds(&mut |comparison| comparison.holds(&comparison.found(view)))
     }
-}
 
-fn check(comparison: &ViewComparison, shown: &SurveyedComparison) -> Result<(), ConditionError> {
-    let SurveyedComparison { is_comparable: false, other_kind, lost } = shown else { return Ok(()) };
-    match (other_kind, lost) {
-        (Some(found), _) => {
-            Err(ConditionError::OtherKind { comparison: Box::new(comparison.clone()), found: found.clone() })
+    /// Returns `true` if the condition holds. Every comparison is asked, in order, because the survey needs each one.
+    fn holds(&self, ask: &mut dyn FnMut(&ViewComparison) -> bool) -> bool {
+        match self {
+            Self::Compares(comparison) => ask(comparison),
+            Self::Not(condition) => !condition.holds(ask),
+            Self::All(conditions) => {
+                let mut holds = true;
+                for condition in conditions {
+                    holds &= condition.holds(ask);
+                }
+                holds
+            }
+            Self::Any(conditions) => {
+                let mut holds = false;
+                for condition in conditions {
+                    holds |= condition.holds(ask);
+                }
+                holds
+            }
         }
-        (None, Some(lost)) => {
-            Err(ConditionError::NoField { path: comparison.path().into(), lost: lost.clone() })
-        }
-        (None, None) => Ok(()),
-    }
-}
-
-fn hint(found: &Value) -> &'static str {
-    match found {
-        Value::String(_) => "write a string with quotes where it could be taken for a number, as in `\"7\"`",
-        Value::Array(_) => {
-            "write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements"
-        }
-        Value::Object(_) => "go on in the path to one of its fields",
-        Value::Number(_) => "write a number, as in `7`",
-        Value::Bool(_) => "write `true` or `false`",
-        Value::Null => "write `null`",
-    }
-}
-
-fn shortened(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(VALUE_CHARACTERS_MAX) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
     }
 }
 
@@ -214,14 +148,34 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        grammar::parse(text).map(|root| Self { root })
+        grammar::parse(text)
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.root)
+        match self {
+            Self::Compares(comparison) => comparison.fmt(out),
+            Self::Not(condition) if matches!(**condition, Self::Not(_)) => write!(out, "!{condition}"),
+            Self::Not(condition) => write!(out, "!({condition})"),
+            Self::All(conditions) => write_joined(out, conditions, " && "),
+            Self::Any(conditions) => write_joined(out, conditions, " || "),
+        }
     }
+}
+
+/// Writes operands, with parentheses around one that joins others.
+fn write_joined(out: &mut fmt::Formatter<'_>, operands: &[Condition], operator: &str) -> fmt::Result {
+    for (index, operand) in operands.iter().enumerate() {
+        if index > 0 {
+            out.write_str(operator)?;
+        }
+        match operand {
+            Condition::Compares(_) | Condition::Not(_) => write!(out, "{operand}")?,
+            Condition::All(_) | Condition::Any(_) => write!(out, "({operand})")?,
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -348,7 +302,7 @@ mod tests {
         for view in [view(), json!({"turn": 1})] {
             condition.ask(&|path| view.pointer(path).cloned(), &mut survey);
         }
-        condition.check(&survey).err().map(|error| error.to_string()).unwrap_or_default()
+        survey.check().err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]

@@ -2,32 +2,33 @@
 //!
 //! States along the history are kept as they are passed (VW-8), so that a jump costs at most one fold from the nearest.
 
-mod kept;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Range;
-use std::sync::Arc;
 
 use serde_json::Value;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyRules, AnyState, Outcome};
+use turnfold_core::{AnyState, Outcome};
 
 use crate::ViewedEntry;
 use crate::compare::{Difference, Divergence};
 use crate::error::ReplayError;
-use crate::history::revision::SourceName;
 use crate::search::condition::{Condition, Survey};
 use crate::viewer::Viewer;
 use crate::viewer::seat_history::SeatHistory;
 
-use kept::KeptStates;
-
+/// The number of entries of a list that are folded at once.
 const BLOCK: u64 = 256;
 
 const BLOCKS_MAX: usize = 16;
+
+/// The most states that are kept (VW-8). Beyond it, every second one is dropped.
+const KEPT_MAX: usize = 64;
+
+const STRIDE: u64 = 256;
 
 /// A position in a history, with kept states that make other positions quick to reach.
 pub struct Stepper {
@@ -52,21 +53,18 @@ impl Stepper {
     /// [`ReplayError`] if the history cannot be folded.
     pub fn new(seat_history: SeatHistory) -> Result<Self, ReplayError> {
         let owner = seat_history.viewer();
-        Self::with_owner(seat_history, owner)
-    }
-
-    fn with_owner(seat_history: SeatHistory, owner: Viewer) -> Result<Self, ReplayError> {
         let state = seat_history.start()?;
-        let kept = KeptStates::new(state.as_ref());
-        let mut blocks = BTreeMap::<u64, Vec<StepperEntry>>::new();
-        if !seat_history.viewer().sees_all() {
-            // The end of the history decides which parts of an entry a player may know of.
-            seat_history.fold(&mut |seen| {
-                let entry = StepperEntry::of(seen).with_record(seen.contradiction());
-                blocks.entry(block_of(entry.seq)).or_default().push(entry);
-            })?;
-        }
-        Ok(Self { seat_history, owner, at: 0, entries: 0, state, before: None, kept, blocks })
+        let kept = KeptStates { states: BTreeMap::from([(0, state.fork())]), stride: STRIDE };
+        Ok(Self {
+            seat_history,
+            owner,
+            at: 0,
+            entries: 0,
+            state,
+            before: None,
+            kept,
+            blocks: BTreeMap::new(),
+        })
     }
 
     /// Returns the number of the current entry in the viewer's numbering; 0 is the setup.
@@ -75,40 +73,22 @@ impl Stepper {
         self.at
     }
 
-    /// Returns the number of the last entry.
+    /// Returns the history, as its viewer knows it.
     #[must_use]
-    pub fn head(&self) -> u64 {
-        self.seat_history.head()
-    }
-
-    /// Returns the viewer.
-    #[must_use]
-    pub fn viewer(&self) -> Viewer {
-        self.seat_history.viewer()
-    }
-
-    /// Returns the name of the history in messages.
-    #[must_use]
-    pub fn name(&self) -> &SourceName {
-        self.seat_history.name()
-    }
-
-    /// Returns the ruleset.
-    #[must_use]
-    pub fn rules(&self) -> &Arc<dyn AnyRules> {
-        self.seat_history.rules()
+    pub fn history(&self) -> &SeatHistory {
+        &self.seat_history
     }
 
     /// Returns the picture of the state.
     #[must_use]
     pub fn picture(&self) -> Picture {
-        self.viewer().picture(self.state.as_ref())
+        self.seat_history.viewer().picture(self.state.as_ref())
     }
 
     /// Returns the picture of the state before the current entry; `None` at the setup.
     #[must_use]
     pub fn picture_before(&self) -> Option<Picture> {
-        self.before.as_deref().map(|before| self.viewer().picture(before))
+        self.before.as_deref().map(|before| self.seat_history.viewer().picture(before))
     }
 
     /// Returns the view of the state.
@@ -121,7 +101,9 @@ impl Stepper {
     #[must_use]
     pub fn changes(&self) -> Vec<Difference> {
         match &self.before {
-            Some(before) => Difference::between(&self.viewer().view(before.as_ref()), &self.view()),
+            Some(before) => {
+                Difference::between(&self.seat_history.viewer().view(before.as_ref()), &self.view())
+            }
             None => Vec::new(),
         }
     }
@@ -131,13 +113,13 @@ impl Stepper {
     /// # Errors
     /// [`ReplayError`] if the history cannot be folded.
     pub fn go(&mut self, to: u64) -> Result<(), ReplayError> {
-        let to = to.min(self.head());
+        let to = to.min(self.seat_history.head());
         self.entries = self.seat_history.in_log(to);
         let Some(before) = to.checked_sub(1) else {
             (self.at, self.state, self.before) = (0, self.state_after(0)?, None);
             return Ok(());
         };
-        let before = if before == self.at { self.state.fork() } else { self.state_after(before)? };
+        let before = self.state_after(before)?;
         let mut state = before.fork();
         self.seat_history.advance(state.as_mut(), to - 1, to)?;
         self.kept.keep(to, state.as_ref());
@@ -150,7 +132,7 @@ impl Stepper {
     /// # Errors
     /// [`ReplayError`] if the history cannot be folded.
     pub fn entries(&mut self, range: Range<u64>) -> Result<Vec<StepperEntry>, ReplayError> {
-        let range = range.start.max(1)..range.end.min(self.head() + 1);
+        let range = range.start.max(1)..range.end.min(self.seat_history.head() + 1);
         let mut entries = Vec::new();
         if range.is_empty() {
             return Ok(entries);
@@ -170,24 +152,15 @@ impl Stepper {
     pub fn search(&mut self, text: &str, direction: SearchDirection) -> Result<Option<Hit>, ReplayError> {
         let text = text.to_lowercase();
         let at = self.at();
-        let end = self.head() + 1;
+        let end = self.seat_history.head() + 1;
         let parts = match direction {
             SearchDirection::Forward => [at + 1..end, 1..at + 1],
             SearchDirection::Back => [1..at, at.max(1)..end],
         };
         for (index, part) in parts.into_iter().enumerate() {
-            let found = if self.viewer().sees_all() {
-                self.find(part, direction, &mut |place| {
-                    matches!(place, SearchedPlace::Entry(seen) if StepperEntry::of(seen).contains(&text))
-                })?
-            } else {
-                let mut entries = self.blocks.values().flatten().filter(|entry| part.contains(&entry.seq));
-                let found = match direction {
-                    SearchDirection::Forward => entries.find(|entry| entry.contains(&text)),
-                    SearchDirection::Back => entries.rfind(|entry| entry.contains(&text)),
-                };
-                found.map(|entry| entry.seq)
-            };
+            let found = self.find(part, direction, &mut |seen, _| {
+                seen.is_some_and(|seen| !seen.step.concealed() && StepperEntry::of(seen).contains(&text))
+            })?;
             if let Some(seq) = found {
                 return Ok(Some(Hit { seq, wrapped: index > 0 }));
             }
@@ -201,16 +174,19 @@ impl Stepper {
     /// [`ReplayError::Condition`] for a condition that makes no sense in any view from here on,
     /// [`ReplayError::NoView`], and [`ReplayError`] if the history cannot be folded.
     pub fn first_true(&mut self, condition: &Condition) -> Result<Option<u64>, ReplayError> {
-        let viewer = self.viewer();
         let mut survey = Survey::default();
         let mut held = false;
-        viewer.require_view(self.state.as_ref())?;
-        let found = self.find(self.at() + 1..self.head() + 1, SearchDirection::Forward, &mut |place| {
-            let holds = condition.ask(&|path| place.field(viewer, path), &mut survey);
-            !mem::replace(&mut held, holds) && holds
-        })?;
+        self.seat_history.viewer().require_view(self.state.as_ref())?;
+        let found = self.find(
+            self.at() + 1..self.seat_history.head() + 1,
+            SearchDirection::Forward,
+            &mut |_, field| {
+                let holds = condition.ask(field, &mut survey);
+                !mem::replace(&mut held, holds) && holds
+            },
+        )?;
         if found.is_none() {
-            condition.check(&survey)?;
+            survey.check()?;
         }
         Ok(found)
     }
@@ -221,25 +197,25 @@ impl Stepper {
     /// [`ReplayError`] if the history cannot be folded.
     pub fn change_of(&mut self, path: &str, direction: SearchDirection) -> Result<Option<u64>, ReplayError> {
         let range = match direction {
-            SearchDirection::Forward => self.at() + 1..self.head() + 1,
+            SearchDirection::Forward => self.at() + 1..self.seat_history.head() + 1,
             SearchDirection::Back => 1..self.at(),
         };
-        let viewer = self.viewer();
         let mut value = None;
-        self.find(range, direction, &mut |place| {
-            let new = place.field(viewer, path);
+        self.find(range, direction, &mut |_, field| {
+            let new = field(path);
             mem::replace(&mut value, new.clone()) != new
         })
     }
 
     /// Returns the first or, searching back, the last entry of a range for which `is_wanted` returns `true`. The range
-    /// is folded in parts. Before each part, `is_wanted` gets the state there, whose answer does not count.
+    /// is folded in parts. Before each part, `is_wanted` gets the fields there, and that answer does not count.
     fn find(
         &mut self,
         range: Range<u64>,
         direction: SearchDirection,
-        is_wanted: &mut dyn FnMut(SearchedPlace<'_, '_>) -> bool,
+        is_wanted: &mut IsWanted<'_>,
     ) -> Result<Option<u64>, ReplayError> {
+        let viewer = self.seat_history.viewer();
         let mut from = range.start.saturating_sub(1);
         let mut to = range.end.saturating_sub(1);
         while from < to {
@@ -248,11 +224,11 @@ impl Stepper {
                 SearchDirection::Back => ((to - 1) - (to - 1) % self.kept.stride).max(from)..to,
             };
             let mut state = self.state_after(part.start)?;
-            is_wanted(SearchedPlace::Before(state.as_ref()));
+            is_wanted(None, &|path| viewer.field(state.as_ref(), path));
             let mut found = None;
             self.seat_history.pass(state.as_mut(), part.start, part.end, &mut |seen| {
                 let is_open = found.is_none() || direction == SearchDirection::Back;
-                if is_open && is_wanted(SearchedPlace::Entry(seen)) {
+                if is_open && is_wanted(Some(seen), &|path| seen.field(path)) {
                     found = Some(seen.seq());
                 }
             })?;
@@ -287,27 +263,26 @@ impl Stepper {
         if !self.all_viewers().contains(&viewer) {
             return Err(ReplayError::Concealed { what: "other views show secrets", viewer: self.owner });
         }
-        let owner = self.owner;
-        let entries = self.entries;
-        let seat_history = self.seat_history.through(viewer)?;
-        let at = seat_history.known_within(entries);
-        let mut stepper = Self::with_owner(seat_history, owner)?;
-        stepper.go(at)?;
-        stepper.entries = entries;
+        let mut stepper = Self::new(self.seat_history.through(viewer)?)?;
+        stepper.owner = self.owner;
+        stepper.go(stepper.seat_history.known_within(self.entries))?;
+        stepper.entries = self.entries;
         Ok(stepper)
     }
 
     fn block(&mut self, block: u64) -> Result<&[StepperEntry], ReplayError> {
-        if self.viewer().sees_all() && !self.blocks.contains_key(&block) {
+        if !self.blocks.contains_key(&block) {
             if self.blocks.len() >= BLOCKS_MAX {
                 self.blocks.clear();
             }
             let from = block * BLOCK;
-            let to = (block * BLOCK + BLOCK).min(self.head());
+            let to = (block * BLOCK + BLOCK).min(self.seat_history.head());
             let mut state = self.state_after(from)?;
             let mut shown = Vec::new();
             self.seat_history.pass(state.as_mut(), from, to, &mut |seen| {
-                shown.push(StepperEntry::of(seen).with_record(seen.contradiction()));
+                if !seen.step.concealed() {
+                    shown.push(StepperEntry::of(seen).with_record(seen.contradiction()));
+                }
             })?;
             self.kept.keep(to, state.as_ref());
             self.blocks.insert(block, shown);
@@ -330,18 +305,29 @@ impl Stepper {
     }
 }
 
-enum SearchedPlace<'a, 'e> {
-    /// The state before a part of the history.
-    Before(&'a dyn AnyState),
-    /// An entry.
-    Entry(&'a ViewedEntry<'e>),
+/// Called with an entry, or with none before the first, and the fields of the view there.
+type IsWanted<'a> = dyn FnMut(Option<&ViewedEntry<'_>>, &dyn Fn(&str) -> Option<Value>) -> bool + 'a;
+
+/// States along a history.
+struct KeptStates {
+    states: BTreeMap<u64, Box<dyn AnyState>>,
+    /// The number of entries between two states.
+    stride: u64,
 }
 
-impl SearchedPlace<'_, '_> {
-    fn field(&self, viewer: Viewer, path: &str) -> Option<Value> {
-        match self {
-            Self::Before(state) => viewer.field(*state, path),
-            Self::Entry(seen) => seen.field(path),
+impl KeptStates {
+    fn nearest(&self, count: u64) -> Option<(u64, &dyn AnyState)> {
+        self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
+    }
+
+    fn keep(&mut self, count: u64, state: &dyn AnyState) {
+        if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
+            return;
+        }
+        self.states.insert(count, state.fork());
+        if self.states.len() > KEPT_MAX {
+            self.stride *= 2;
+            self.states.retain(|kept, _| kept.is_multiple_of(self.stride));
         }
     }
 }

@@ -343,8 +343,8 @@ pub(crate) async fn find(
             items.push(FoundEntry { seq: found.seq, entry: found.entry });
             if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        if let (Some(condition), true) = (&wanted.when, items.is_empty()) {
-            condition.check(&survey).map_err(|error| Problem::content(error.to_string()))?;
+        if items.is_empty() {
+            survey.check().map_err(|error| Problem::content(error.to_string()))?;
         }
         let is_more = items.len() > limit;
         items.truncate(limit);

@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::decimal::Decimal;
+use super::error::ConditionError;
 
 /// A comparison. With a `*` in its path, it holds if it holds for any of the values that the path matches.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +112,29 @@ impl ViewComparison {
         found
     }
 
-    pub(super) fn first_path(&self, view: &Value) -> String {
+    /// Returns why the comparison makes no sense in a view that has these values at its path.
+    pub(super) fn error_in(
+        &self,
+        found: &[Value],
+        view: &dyn Fn(&str) -> Option<Value>,
+    ) -> Option<ConditionError> {
+        for value in found {
+            if self.compared_with().is_none_or(|with| is_comparable(value, with)) {
+                return None;
+            }
+        }
+        if let Some(value) = found.first() {
+            return Some(ConditionError::OtherKind {
+                comparison: Box::new(self.clone()),
+                value: value.clone(),
+            });
+        }
+        let whole = view("").unwrap_or_default();
+        Some(ConditionError::no_field(self.path(), &self.first_path(&whole), &whole))
+    }
+
+    /// Returns the path with the first name that there is for each `*`.
+    fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
         while let Some((before, after)) = split_at_star(&path) {
             let mut name = "0";
@@ -189,7 +212,7 @@ fn is_same(left: &Value, right: &Value) -> bool {
 }
 
 /// Returns `true` if two values are of one kind, or if one is null, because any field may be null at times.
-pub(super) fn is_comparable(found: &Value, value: &Value) -> bool {
+fn is_comparable(found: &Value, value: &Value) -> bool {
     found.is_null() || value.is_null() || kind(found) == kind(value)
 }
 

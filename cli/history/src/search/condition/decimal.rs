@@ -1,14 +1,21 @@
 //! Compares JSON numbers as decimals, exactly and without floats.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use serde_json::Number;
 
-/// A number as 0.`digits` times ten to the power of `exponent`. No digits begin or end with a zero, so equal numbers
-/// have equal fields.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
-    is_negative: bool,
+/// A number. Zero is positive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Decimal {
+    Negative(Reverse<Size>),
+    Positive(Size),
+}
+
+/// A number without its sign: 0.`digits` times ten to the power of `exponent`. No digits begin or end with a zero, so
+/// equal numbers have equal fields, and a larger exponent means a larger number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Size {
+    /// The least of all for zero.
     exponent: i64,
     /// ASCII digits; empty for zero.
     digits: Vec<u8>,
@@ -18,12 +25,7 @@ impl Decimal {
     /// Returns the decimal of a number as it is written. A float in a view is written as the shortest decimal that
     /// means it, on every machine.
     pub(super) fn of(number: &Number) -> Self {
-        // `read` accepts every number that JSON writes, so the default is never used.
-        Self::read(&number.to_string()).unwrap_or(Self {
-            is_negative: false,
-            exponent: 0,
-            digits: Vec::new(),
-        })
+        Self::read(&number.to_string()).expect("JSON writes every number so that it can be read")
     }
 
     pub(super) fn read(text: &str) -> Option<Self> {
@@ -50,40 +52,18 @@ impl Decimal {
             digits.pop();
         }
         if digits.is_empty() {
-            return Some(Self { is_negative: false, exponent: 0, digits });
+            return Some(Self::Positive(Size { exponent: i64::MIN, digits }));
         }
         let before_point = i64::try_from(whole.len()).ok()? - i64::try_from(zeros).ok()?;
-        Some(Self { is_negative, exponent: before_point + i64::from(power), digits })
-    }
-
-    fn sign(&self) -> i8 {
-        if self.digits.is_empty() {
-            return 0;
-        }
-        if self.is_negative { -1 } else { 1 }
-    }
-}
-
-impl Ord for Decimal {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let signs = self.sign().cmp(&other.sign());
-        if signs != Ordering::Equal {
-            return signs;
-        }
-        // No digits begin with a zero, so a larger exponent means a larger number.
-        let sizes = self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits));
-        if self.is_negative { sizes.reverse() } else { sizes }
-    }
-}
-
-impl PartialOrd for Decimal {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+        let size = Size { exponent: before_point + i64::from(power), digits };
+        Some(if is_negative { Self::Negative(Reverse(size)) } else { Self::Positive(size) })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
     use super::*;
 
     #[test]

@@ -13,9 +13,9 @@
 
 use serde_json::Value;
 
+use super::Condition;
 use super::comparison::{ComparedValue, Sign, ViewComparison, kind};
 use super::decimal::Decimal;
-use super::node::Node;
 
 const DEPTH_MAX: usize = 64;
 
@@ -27,7 +27,7 @@ struct ConditionParser<'a> {
     depth: usize,
 }
 
-pub(super) fn parse(text: &str) -> Result<Node, String> {
+pub(super) fn parse(text: &str) -> Result<Condition, String> {
     let mut parser = ConditionParser { text, at: 0, depth: 0 };
     let root = parser.any()?;
     match parser.rest() {
@@ -37,45 +37,35 @@ pub(super) fn parse(text: &str) -> Result<Node, String> {
 }
 
 impl<'a> ConditionParser<'a> {
-    fn any(&mut self) -> Result<Node, String> {
-        self.joined("||", Self::all, Node::Any)
-    }
-
-    fn all(&mut self) -> Result<Node, String> {
-        self.joined("&&", Self::one, Node::All)
-    }
-
-    /// A single part is a condition by itself.
-    fn joined(
-        &mut self,
-        operator: &str,
-        part: fn(&mut Self) -> Result<Node, String>,
-        join: fn(Vec<Node>) -> Node,
-    ) -> Result<Node, String> {
-        let first = part(self)?;
-        if !self.takes(operator) {
-            return Ok(first);
+    fn any(&mut self) -> Result<Condition, String> {
+        let mut parts = vec![self.all()?];
+        while self.takes("||") {
+            parts.push(self.all()?);
         }
-        let mut nodes = vec![first, part(self)?];
-        while self.takes(operator) {
-            nodes.push(part(self)?);
-        }
-        Ok(join(nodes))
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::Any(parts) })
     }
 
-    fn one(&mut self) -> Result<Node, String> {
+    fn all(&mut self) -> Result<Condition, String> {
+        let mut parts = vec![self.one()?];
+        while self.takes("&&") {
+            parts.push(self.one()?);
+        }
+        Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
+    }
+
+    fn one(&mut self) -> Result<Condition, String> {
         if self.depth == DEPTH_MAX {
             return self.expected("a condition that is nested less deeply");
         }
         self.depth += 1;
         let node = if self.takes("!") {
-            Node::Not(Box::new(self.one()?))
+            Condition::Not(Box::new(self.one()?))
         } else if self.takes("(") {
             let inner = self.any()?;
             self.needs(")")?;
             inner
         } else {
-            Node::Compares(self.comparison()?)
+            Condition::Compares(self.comparison()?)
         };
         self.depth -= 1;
         Ok(node)
@@ -144,7 +134,9 @@ impl<'a> ConditionParser<'a> {
                 serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.into()))
             }
         };
-        if let (Value::String(word), false) = (&value, rest.starts_with('"')) {
+        if let Value::String(word) = &value
+            && !rest.starts_with('"')
+        {
             if word.is_empty() || word.starts_with(is_of_sign) {
                 return self.expected("a value");
             }
@@ -192,42 +184,28 @@ fn holds_its_numbers(text: &str, value: &Value) -> bool {
         Value::Number(number) => Decimal::read(text.trim()) == Some(Decimal::of(number)),
         // A string that looks like a number is a number that JSON cannot represent.
         Value::String(_) => Decimal::read(text.trim()).is_none(),
-        Value::Array(_) | Value::Object(_) => {
-            for written in written_numbers(text) {
-                let Ok(number) = serde_json::from_str(written) else { return false };
-                if Decimal::read(written) != Some(Decimal::of(&number)) {
-                    return false;
-                }
-            }
-            true
-        }
+        Value::Array(_) | Value::Object(_) => written_numbers(text).iter().all(|written| {
+            serde_json::from_str(written).is_ok_and(|value| holds_its_numbers(written, &value))
+        }),
         Value::Null | Value::Bool(_) => true,
     }
 }
 
-fn written_numbers(text: &str) -> Vec<&str> {
+/// Returns the numbers of a JSON document as they are written. They stand outside of its strings.
+fn written_numbers(json: &str) -> Vec<String> {
     let mut numbers = Vec::new();
-    let mut begin = None;
-    let mut is_quoted = false;
-    let mut is_escaped = false;
-    for (at, character) in text.char_indices() {
-        if is_quoted {
-            is_quoted = is_escaped || character != '"';
-            is_escaped = !is_escaped && character == '\\';
-            continue;
-        }
-        is_quoted = character == '"';
-        let is_of_number = match begin {
-            None => character == '-' || character.is_ascii_digit(),
-            Some(_) => "+-.eE".contains(character) || character.is_ascii_digit(),
-        };
-        if is_of_number {
-            begin.get_or_insert(at);
-        } else if let Some(begin) = begin.take() {
-            numbers.extend(text.get(begin..at));
+    for outside in json.replace(r"\\", "").replace(r#"\""#, "").split('"').step_by(2) {
+        for word in outside.split(|character: char| !is_of_number(character)) {
+            if word.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+                numbers.push(word.to_owned());
+            }
         }
     }
     numbers
+}
+
+fn is_of_number(character: char) -> bool {
+    "+-.eE".contains(character) || character.is_ascii_digit()
 }
 
 fn word_length(rest: &str) -> usize {

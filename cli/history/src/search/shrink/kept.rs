@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::mem;
-use std::rc::Rc;
 
 use turnfold_core::{AnyState, AnyTrial, Seat};
 
@@ -23,8 +22,8 @@ pub(super) struct Given {
 pub(super) struct KeptLog {
     trial: Box<dyn AnyTrial>,
     /// Every command of any log so far, by its number in the trial.
-    given: Vec<Rc<Given>>,
-    numbers: BTreeMap<Rc<Given>, usize>,
+    given: Vec<Given>,
+    numbers: BTreeMap<Given, usize>,
     /// The numbers of the log's commands.
     entries: Vec<usize>,
     /// In the order of the log. There is always one before the first entry and one after the last.
@@ -79,8 +78,7 @@ impl KeptLog {
             return Some(*number);
         }
         let number = self.trial.read(seat, &given.command).ok()?;
-        let given = Rc::new(given);
-        self.given.push(Rc::clone(&given));
+        self.given.push(given.clone());
         self.numbers.insert(given, number);
         Some(number)
     }
@@ -90,7 +88,7 @@ impl KeptLog {
     }
 
     pub(super) fn given(&self, index: usize) -> Option<&Given> {
-        self.given.get(*self.entries.get(index)?).map(Rc::as_ref)
+        self.given.get(*self.entries.get(index)?)
     }
 
     pub(super) fn commands<'a>(&'a self, numbers: &'a [usize]) -> impl Iterator<Item = (Seat, &'a str)> {

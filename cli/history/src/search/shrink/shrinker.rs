@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::goal::Goal;
+use turnfold_core::Seat;
+
 use super::kept::{Candidate, KeptLog};
-use super::parts::Starts;
-use super::search::Least;
-use super::{arguments, parts};
+use super::{Goal, Least, arguments};
 use crate::error::ReplayError;
 use crate::history::History;
 
@@ -51,7 +50,7 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
     pub(super) fn shrink(mut self) -> Result<Least, E> {
         loop {
             let before = self.log.entries().to_vec();
-            for starts in [parts::rounds, parts::turns, parts::entries] {
+            for starts in [rounds, turns, entries] {
                 self.log.keep_states(0);
                 self.leave_out(starts)?;
             }
@@ -121,24 +120,17 @@ impl<'a, 'g, E: From<ReplayError>> Shrinker<'a, 'g, E> {
 
     fn make_simpler(&mut self) -> Result<(), E> {
         let mut index = 0;
-        while index < self.log.entries().len() {
-            if !self.make_simpler_at(index)? {
-                index += 1;
+        'entries: while let Some(given) = self.log.given(index).cloned() {
+            for command in arguments::simpler(&*self.source.rules, &given.command) {
+                let between = self.log.number(given.seat, command).into_iter().collect();
+                let is_short = self.log.entries().len() <= SHORT_MAX;
+                if self.attempt(&Candidate { kept: index, between, resume: index + 1 }, is_short)? {
+                    continue 'entries;
+                }
             }
+            index += 1;
         }
         Ok(())
-    }
-
-    fn make_simpler_at(&mut self, index: usize) -> Result<bool, E> {
-        let Some(given) = self.log.given(index).cloned() else { return Ok(false) };
-        for command in arguments::simpler(&*self.source.rules, &given.command) {
-            let between = self.log.number(given.seat, command).into_iter().collect();
-            let is_short = self.log.entries().len() <= SHORT_MAX;
-            if self.attempt(&Candidate { kept: index, between, resume: index + 1 }, is_short)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Replaces the log by a candidate, without the entries that the rules reject, if that shows what is searched for.
@@ -175,4 +167,62 @@ fn digest(numbers: &[usize], everywhere: bool) -> [u8; 32] {
     }
     hasher.update(&[u8::from(everywhere)]);
     hasher.finalize().into()
+}
+
+/// Returns the start of each part of a log, given the seats of its entries. The first part starts with the log.
+pub(super) type Starts = fn(&[Seat]) -> Vec<usize>;
+
+/// Returns the starts of rounds. A round starts where play returns to the seat that leads it. That is the host, who
+/// ends turns and lets time pass, or in games without a host the seat of the first entry.
+pub(super) fn rounds(seats: &[Seat]) -> Vec<usize> {
+    let leader = if seats.contains(&Seat::Host) { Some(Seat::Host) } else { seats.first().copied() };
+    changes(seats, |before, seat| Some(seat) == leader && before != seat)
+}
+
+/// Returns the starts of turns. A turn is everything that a seat does before another seat acts.
+pub(super) fn turns(seats: &[Seat]) -> Vec<usize> {
+    changes(seats, |before, seat| before != seat)
+}
+
+pub(super) fn entries(seats: &[Seat]) -> Vec<usize> {
+    (0..seats.len()).collect()
+}
+
+/// Returns the start of the log and every place where `starts` holds for the seats before and after it.
+fn changes(seats: &[Seat], starts: impl Fn(Seat, Seat) -> bool) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut before = None;
+    for (index, seat) in seats.iter().enumerate() {
+        if before.is_none_or(|before| starts(before, *seat)) {
+            found.push(index);
+        }
+        before = Some(*seat);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(seats: &[Seat], expected: [&[usize]; 3]) {
+        assert_eq!([rounds(seats), turns(seats), entries(seats)].each_ref().map(Vec::as_slice), expected);
+    }
+
+    #[test]
+    fn a_round_starts_with_the_host() {
+        use Seat::{Host, P1, P2};
+        check(
+            &[Host, P1, P1, P2, Host, Host, P2, P1],
+            [&[0, 4], &[0, 1, 3, 4, 6, 7], &[0, 1, 2, 3, 4, 5, 6, 7]],
+        );
+        check(&[P1, P2, Host, P1], [&[0, 2], &[0, 1, 2, 3], &[0, 1, 2, 3]]);
+    }
+
+    #[test]
+    fn without_a_host_a_round_starts_with_the_seat_that_began() {
+        use Seat::{P1, P2, P3};
+        check(&[P2, P2, P3, P1, P2, P3], [&[0, 4], &[0, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]]);
+        check(&[], [&[], &[], &[]]);
+    }
 }

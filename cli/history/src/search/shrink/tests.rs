@@ -6,7 +6,7 @@ use serde_json::Value;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use super::kept::Given;
-use super::parts::{self, Starts};
+use super::shrinker::{Starts, entries, rounds, turns};
 use super::{Shrinking, arguments, shrink};
 use crate::error::ReplayError;
 use crate::example::random_play;
@@ -38,7 +38,7 @@ impl Plain<'_> {
         }
         loop {
             let before = self.log.clone();
-            for starts in [parts::rounds, parts::turns, parts::entries] {
+            for starts in [rounds, turns, entries] {
                 self.leave_out(starts);
             }
             self.leave_out_pairs();

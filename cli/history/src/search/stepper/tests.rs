@@ -3,7 +3,6 @@
 use serde_json::Value;
 use turnfold_core::picture::Picture;
 
-use super::kept::KEPT_MAX;
 use super::*;
 use crate::example::random_play;
 
@@ -37,7 +36,7 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
         let mut stepper = Stepper::new(stepped).unwrap();
         // A short stride, so that states are kept and dropped even in logs this short.
         stepper.kept.stride = 2;
-        let head = stepper.head();
+        let head = stepper.history().head();
         stepper.go(head).unwrap();
         let mut chance = 7_u64;
         for _ in 0..25 {
@@ -56,7 +55,7 @@ fn vw_8_every_position_is_what_folding_from_the_start_gives() {
                 is_changed
             );
         }
-        assert!(stepper.kept.len() <= KEPT_MAX && (head < 130 || stepper.kept.stride > 2));
+        assert!(stepper.kept.states.len() <= KEPT_MAX && (head < 130 || stepper.kept.stride > 2));
     }
 }
 
@@ -92,7 +91,7 @@ fn vw_7_a_search_finds_the_next_and_the_previous_and_wraps() {
                 .filter(|entry| entry.contains(&text.to_lowercase()))
                 .map(|entry| entry.seq)
                 .collect();
-            for at in [0, 1, stepper.head() / 2, stepper.head()] {
+            for at in [0, 1, stepper.history().head() / 2, stepper.history().head()] {
                 stepper.go(at).unwrap();
                 let at = stepper.at();
                 let next = hits.iter().find(|seq| **seq > at).map(|seq| Hit { seq: *seq, wrapped: false });
@@ -130,7 +129,7 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
         for path in ["/turn", "/tick", "/units/0/at", "/active", "/cursor", "/nowhere"] {
             let changes = seqs(&|one, two| one.pointer(path) != two.pointer(path));
             found += changes.len();
-            for at in [0, stepper.head() / 2, stepper.head()] {
+            for at in [0, stepper.history().head() / 2, stepper.history().head()] {
                 stepper.go(at).unwrap();
                 let next = changes.iter().copied().find(|seq| *seq > at);
                 assert_eq!(stepper.change_of(path, SearchDirection::Forward).unwrap(), next, "{path} {at}");
@@ -159,18 +158,18 @@ fn vw_7_the_next_change_of_a_field_and_the_next_entry_that_makes_a_condition_tru
 fn vw_7_only_a_viewer_who_may_see_all_looks_through_the_eyes_of_others() {
     for (seat_history, _) in every_sight(40) {
         let mut stepper = Stepper::new(seat_history).unwrap();
-        if !stepper.viewer().sees_all() {
+        if !stepper.history().viewer().sees_all() {
             assert_eq!(stepper.all_viewers().len(), 1);
             assert!(stepper.through(Viewer::HOST).is_err());
             continue;
         }
-        let at = stepper.head().min(7);
+        let at = stepper.history().head().min(7);
         stepper.go(at).unwrap();
         let viewer = stepper.all_viewers();
         assert_eq!(viewer.first(), Some(&Viewer::HOST));
         for viewer in viewer.into_iter().rev() {
             stepper = stepper.through(viewer).unwrap();
-            assert_eq!(stepper.viewer(), viewer);
+            assert_eq!(stepper.history().viewer(), viewer);
         }
         assert_eq!(stepper.at(), at);
     }
