@@ -113,10 +113,10 @@ impl<T: NamedSource> Named<T> {
             }
         }
         require_one_stdin(found.iter().filter(|name| name.source().is_standard_input()).count())?;
-        Ok(match found.pop() {
-            Some(name) if is_one => Self::One(name),
-            last => Self::Several(Several { sources: found.into_iter().chain(last).collect(), failures }),
-        })
+        match found.as_slice() {
+            [name] if is_one => Ok(Self::One(name.clone())),
+            _ => Ok(Self::Several(Several { sources: found, failures })),
+        }
     }
 }
 

@@ -40,10 +40,6 @@ impl Sign {
     pub(super) const ALL: [Self; 6] =
         [Self::Equal, Self::NotEqual, Self::LessOrEqual, Self::GreaterOrEqual, Self::Less, Self::Greater];
 
-    pub(super) const fn is_of_order(self) -> bool {
-        !matches!(self, Self::Equal | Self::NotEqual)
-    }
-
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Equal => "==",
@@ -86,7 +82,7 @@ impl ViewComparison {
 
     pub(super) fn holds(&self, found: &[Value]) -> bool {
         match &self.subject {
-            ComparedValue::Field(path) if found.is_empty() && split_at_star(path).is_none() => {
+            ComparedValue::Field(path) if found.is_empty() && split_at_star(path).1.is_none() => {
                 self.sign == Sign::NotEqual
             }
             ComparedValue::Field(_) => found.iter().any(|found| self.sign.holds(found, &self.value)),
@@ -102,12 +98,26 @@ impl ViewComparison {
         }
     }
 
+    /// Returns the values in a view that the path matches.
     pub(super) fn found(&self, view: &dyn Fn(&str) -> Option<Value>) -> Vec<Value> {
-        let path = self.path();
-        let Some((before, after)) = split_at_star(path) else { return view(path).into_iter().collect() };
-        let mut found = Vec::new();
-        if let Some(value) = view(before) {
-            collect_children(&value, after, &mut found);
+        let (path, mut rest) = split_at_star(self.path());
+        let mut found: Vec<Value> = view(path).into_iter().collect();
+        while let Some(after_star) = rest {
+            let (path, next) = split_at_star(after_star);
+            let mut deeper = Vec::new();
+            for value in &found {
+                match value {
+                    Value::Array(elements) => {
+                        deeper.extend(elements.iter().filter_map(|element| element.pointer(path).cloned()));
+                    }
+                    Value::Object(fields) => {
+                        deeper.extend(fields.values().filter_map(|field| field.pointer(path).cloned()));
+                    }
+                    _ => {}
+                }
+            }
+            found = deeper;
+            rest = next;
         }
         found
     }
@@ -136,7 +146,7 @@ impl ViewComparison {
     /// Returns the path with the first name that there is for each `*`.
     fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
-        while let Some((before, after)) = split_at_star(&path) {
+        while let (before, Some(after)) = split_at_star(&path) {
             let mut name = "0";
             if let Some(Value::Object(fields)) = view.pointer(before)
                 && let Some(first) = fields.keys().next()
@@ -149,40 +159,15 @@ impl ViewComparison {
     }
 }
 
-fn collect(value: &Value, path: &str, found: &mut Vec<Value>) {
-    let Some((before, after)) = split_at_star(path) else {
-        return found.extend(value.pointer(path).cloned());
-    };
-    if let Some(value) = value.pointer(before) {
-        collect_children(value, after, found);
-    }
-}
-
-fn collect_children(value: &Value, path: &str, found: &mut Vec<Value>) {
-    match value {
-        Value::Array(elements) => {
-            for element in elements {
-                collect(element, path, found);
-            }
-        }
-        Value::Object(fields) => {
-            for field in fields.values() {
-                collect(field, path, found);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Splits a path at its first step `*`, which is in neither part.
-fn split_at_star(path: &str) -> Option<(&str, &str)> {
+fn split_at_star(path: &str) -> (&str, Option<&str>) {
     for (at, star) in path.match_indices("/*") {
         let after = &path[at + star.len()..];
         if after.is_empty() || after.starts_with('/') {
-            return Some((&path[..at], after));
+            return (&path[..at], Some(after));
         }
     }
-    None
+    (path, None)
 }
 
 /// Returns the order of two numbers or two strings; nothing else has an order.

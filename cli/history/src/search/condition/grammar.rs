@@ -19,8 +19,6 @@ use super::decimal::Decimal;
 
 const DEPTH_MAX: usize = 64;
 
-const SIGNS: &str = "==, !=, <, <=, > or >=";
-
 struct ConditionParser<'a> {
     text: &'a str,
     at: usize,
@@ -106,11 +104,12 @@ impl<'a> ConditionParser<'a> {
     fn sign_and_value(&mut self) -> Result<(Sign, Value), String> {
         let rest = self.rest();
         let Some(sign) = Sign::ALL.into_iter().find(|sign| rest.starts_with(sign.text())) else {
-            return self.expected(SIGNS);
+            return self.expected("==, !=, <, <=, > or >=");
         };
         self.at += sign.text().len();
         let value = self.value()?;
-        if sign.is_of_order() && !(value.is_number() || value.is_string()) {
+        let has_order = value.is_number() || value.is_string();
+        if !has_order && !matches!(sign, Sign::Equal | Sign::NotEqual) {
             return Err(format!(
                 "expected a number or a string after `{}`, found {}",
                 sign.text(),
