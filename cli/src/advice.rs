@@ -117,7 +117,7 @@ impl From<ReplayError> for Failure {
                 let hint = hint(cause).map(|hint| format!("; {hint}")).unwrap_or_default();
                 return Self::usage(format!("{log}: {cause}{hint}"));
             }
-            E::Input(error) => FailureKind::of_input(error),
+            E::Input(InputError::Unreadable { cause, .. }) => FailureKind::of_io(cause),
             E::Entry(..)
             | E::ConcealedEntry(_)
             | E::Untrue { .. }
@@ -171,21 +171,19 @@ impl From<ProofError> for Failure {
             E::NotSigned(_) => Some("`turnfold checkpoint sign` signs it"),
             _ => None,
         };
-        Self::new(kind, error.to_string()).maybe_hint(hint.map(Into::into))
+        Self::new(kind, error.to_string()).maybe_hint(hint)
     }
 }
 
 impl From<ShowError> for Failure {
     fn from(error: ShowError) -> Self {
-        let hint = match &error {
-            ShowError::TooLong { history, fits, .. } => {
-                Some(format!("`turnfold export {} --html` takes these", history.up_to(Some(*fits))))
-            }
-            _ => None,
-        };
+        let failure = Self::usage(error.to_string());
         match error {
             ShowError::Replay(error) => error.into(),
-            error => Self::usage(error.to_string()).maybe_hint(hint),
+            ShowError::TooLong { history, fits, .. } => {
+                failure.hint(format!("`turnfold export {} --html` takes these", history.up_to(Some(fits))))
+            }
+            _ => failure,
         }
     }
 }
@@ -363,7 +361,7 @@ impl From<RescueError> for Failure {
                     RescueError::NothingReadable { .. } => Some("restore a backup"),
                     _ => None,
                 };
-                Self::new(error.kind().into(), error.to_string()).maybe_hint(hint.map(Into::into))
+                Self::new(error.kind().into(), error.to_string()).maybe_hint(hint)
             }
         }
     }

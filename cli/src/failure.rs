@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use crate::program;
 use serde::Serialize;
 use serde_json::{Value, json};
-use turnfold_history::input::InputError;
 use turnfold_history::text::shortened;
 use turnfold_history::{ReplayError, catch};
 use turnfold_store::{ErrorKind, MatchName};
@@ -114,10 +113,8 @@ impl Failure {
     }
 
     pub(crate) fn internal(what: impl fmt::Display) -> Self {
-        Self::new(
-            FailureKind::Internal,
-            format!("internal error, please report it: {what}").replace('\n', " "),
-        )
+        let message = format!("internal error, please report it: {what}");
+        Self::new(FailureKind::Internal, message.replace('\n', " "))
     }
 
     /// Damage of a store, which is in a directory unless [`Self::in_store`] changes that.
@@ -125,17 +122,16 @@ impl Failure {
         Self { damaged: Some(DamagedStore::Dir), ..Self::trouble(message) }
     }
 
-    pub(crate) fn with_message(self, message: impl Into<String>) -> Self {
-        Self::new(self.kind, message)
-    }
-
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(program::in_hint(hint.into()));
         self
     }
 
-    pub(crate) fn maybe_hint(self, hint: Option<String>) -> Self {
-        Self { hint: hint.map(program::in_hint), ..self }
+    pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
     }
 
     /// Converts an error. For recorded outcomes that are wrong, the message also says what was not done, such as
@@ -249,14 +245,7 @@ pub(crate) fn not_own(store: &Path) -> String {
 impl std::error::Error for Failure {}
 
 impl FailureKind {
-    pub(crate) fn of_input(error: &InputError) -> Self {
-        match error {
-            InputError::Unreadable { cause, .. } => Self::of_io(cause),
-            _ => Self::Usage,
-        }
-    }
-
-    fn of_io(error: &io::Error) -> Self {
+    pub(crate) fn of_io(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidData => Self::Usage,
             _ => Self::Trouble,

@@ -10,6 +10,7 @@ pub(crate) use turnfold_history::input::{input_name, is_standard};
 use turnfold_history::session::ScriptCommand;
 use turnfold_history::tfl::{PageError, replay_bytes};
 use turnfold_history::{ReplayError, Viewer};
+use turnfold_proof::signing::sync_folder_of;
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
@@ -123,7 +124,7 @@ pub(crate) fn write_whole_from<T>(
         file.sync_all().map_err(|cause| unwritable(path, &cause))?;
         Ok(written)
     })?;
-    sync_dir(dir_of(&end)).map_err(|cause| unwritable(path, &cause))?;
+    sync_folder_of(&end).map_err(|cause| unwritable(path, &cause))?;
     Ok(written)
 }
 
@@ -189,7 +190,7 @@ pub(crate) fn write_private<T>(
     let written = write(draft.file())?;
     draft.file().sync_all().map_err(failed)?;
     draft.persist(&end, force).map_err(failed)?;
-    sync_dir(dir).map_err(failed)?;
+    sync_folder_of(&end).map_err(failed)?;
     Ok(written)
 }
 
@@ -222,14 +223,6 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
 
 fn dir_of(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(dir)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = dir;
-    Ok(())
 }
 
 pub(crate) fn with_replays(paths: Vec<PathBuf>, failures: &mut Vec<Failure>) -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::process::{ChildStdin, Command};
+use std::process::Command;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
@@ -39,7 +39,7 @@ impl Pager {
             // Quit if everything fits on one screen, pass on colors, and leave the text on the screen.
             command.env("LESS", "FRX");
         }
-        let stdin = match signals::lend_terminal(&mut command) {
+        let mut stdin = match signals::lend_terminal(&mut command) {
             Ok(Some(stdin)) => stdin,
             Err(error) if is_chosen => {
                 let program = program.escape_debug();
@@ -50,10 +50,14 @@ impl Pager {
             }
             Ok(None) | Err(_) => return Ok(None),
         };
-        let queue = Queue::before(stdin).map_err(|error| format!("cannot write to the pager ({error})"))?;
+        let (queue, written) = mpsc::channel::<Vec<u8>>();
+        let thread = thread::Builder::new().name("pager".into());
+        // The thread ends when everything is written, or when a write fails because the user has left the pager.
+        let started = thread.spawn(move || written.iter().try_for_each(|bytes| stdin.write_all(&bytes)));
+        started.map_err(|error| format!("cannot write to the pager ({error})"))?;
         // The terminal decides on colors, because they end up there.
         let colors = AutoStream::choice(&stdout);
-        let queue: Box<dyn Write> = Box::new(queue);
+        let queue: Box<dyn Write> = Box::new(Queue(queue));
         Ok(Some((Self(()), Box::new(AutoStream::new(queue, colors)))))
     }
 }
@@ -61,16 +65,6 @@ impl Pager {
 /// Queues output for the pager without waiting until it is read. So a verb ends and releases its store while the user
 /// still reads (ST-16).
 struct Queue(Sender<Vec<u8>>);
-
-impl Queue {
-    fn before(mut pager: ChildStdin) -> io::Result<Self> {
-        let (queue, written) = mpsc::channel::<Vec<u8>>();
-        let thread = thread::Builder::new().name("pager".into());
-        // The thread ends when everything is written, or when a write fails because the user has left the pager.
-        thread.spawn(move || written.iter().try_for_each(|bytes| pager.write_all(&bytes)))?;
-        Ok(Self(queue))
-    }
-}
 
 impl Write for Queue {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

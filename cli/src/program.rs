@@ -19,23 +19,19 @@ pub(crate) fn called_by(path: &OsStr) {
     NAME.get_or_init(|| name.into());
 }
 
-#[must_use]
 pub(crate) fn name() -> &'static str {
     NAME.get().map_or(WRITTEN, String::as_str)
 }
 
-#[must_use]
 pub(crate) fn is_renamed() -> bool {
     name() != WRITTEN
 }
 
-#[must_use]
 pub(crate) fn in_hint(hint: String) -> String {
     if is_renamed() { hint.replace("`turnfold ", &format!("`{} ", name())) } else { hint }
 }
 
 /// Returns a text with the name of this program in place of the word `turnfold`. Names such as `.turnfold` stay.
-#[must_use]
 pub(crate) fn in_help(text: &str) -> Cow<'_, str> {
     if is_renamed() { renamed(text, name()).into() } else { text.into() }
 }

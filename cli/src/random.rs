@@ -30,18 +30,13 @@ pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
 }
 
 pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
-    match (dice, no_auto_roll, system) {
-        (_, true, false) => Ok(Roller::Absent),
-        (_, false, false) => Ok(Roller::of(dice)),
-        (DicePolicy::Recorded, false, true) => Ok(Roller::Outside(roll)),
-        (DicePolicy::Seeded(_), _, true) => {
-            Err(Failure::usage("`--dice system` is for recorded matches; this one rolls from its seed"))
-        }
-        (DicePolicy::Fair(_), _, true) => {
-            Err(Failure::usage("`--dice system` is for recorded matches; this one has fair dice"))
-        }
-        (DicePolicy::Recorded, true, true) => {
-            Err(Failure::usage("`--dice system` and `--no-auto-roll` exclude each other"))
-        }
+    if !system {
+        return Ok(if no_auto_roll { Roller::Absent } else { Roller::of(dice) });
     }
+    Err(Failure::usage(match dice {
+        DicePolicy::Recorded if no_auto_roll => "`--dice system` and `--no-auto-roll` exclude each other",
+        DicePolicy::Recorded => return Ok(Roller::Outside(roll)),
+        DicePolicy::Seeded(_) => "`--dice system` is for recorded matches; this one rolls from its seed",
+        DicePolicy::Fair(_) => "`--dice system` is for recorded matches; this one has fair dice",
+    }))
 }

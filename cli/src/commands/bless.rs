@@ -152,7 +152,7 @@ fn in_one(mut failures: Vec<Failure>, files: usize) -> Option<Failure> {
         return Some(worst);
     }
     let message = format!("{count} of {files} files could not be blessed (listed above)");
-    Some(worst.with_message(message).hint("the others were handled as usual"))
+    Some(Failure::new(worst.kind, message).hint("the others were handled as usual"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -220,7 +220,7 @@ fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Res
     let bundle = BundleFile::read(path).map_err(|error| {
         let failure = Failure::from(error);
         let message = format!("bundle `{}`: {failure}, nothing was imported", path.display());
-        failure.with_message(message)
+        Failure::new(failure.kind, message)
     })?;
     // The store is created, or its interrupted creation completed, only once the bundle has passed all checks. A
     // directory that is something else is refused then.
