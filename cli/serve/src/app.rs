@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use turnfold_core::{Digest, Fault, Registry};
 use turnfold_history::tfl::Replay;
 use turnfold_history::{ReplayError, Sources, catch};
-use turnfold_store::{BranchName, Grant, GrantId, MatchName, Store, StoreReader};
+use turnfold_store::{Grant, GrantId, MatchName, Store, StoreReader};
 
 use crate::auth::{Access, AccessToken, Bearer, KnownGrants, LastSeen, TokenKind, no_token, require_live};
 use crate::auto_host::{AutoHost, News};
@@ -24,7 +24,6 @@ use crate::hosting::Desks;
 use crate::http::name;
 use crate::limits::ServiceLimits;
 use crate::middleware::Metrics;
-use crate::open_branch::OpenBranch;
 use crate::problem::{ApiResult, Problem, ProblemCode};
 use crate::resources::calls::TurnCalls;
 use crate::server::{Options, Outside, Reload};
@@ -105,10 +104,6 @@ impl App {
         })
     }
 
-    pub(crate) fn branch(&self, match_name: &MatchName, branch: &BranchName) -> ApiResult<Arc<OpenBranch>> {
-        self.branches.get(self, match_name, branch)
-    }
-
     pub(crate) fn is_admin(&self, hash: &Digest) -> bool {
         // The time of the comparison does not help to guess, because both are digests of 256 random bits.
         *hash == *lock(&self.admin)
@@ -185,17 +180,6 @@ impl App {
         Ok(grant)
     }
 
-    pub(crate) async fn find_branch(
-        self: &Arc<Self>,
-        match_name: MatchName,
-        branch: BranchName,
-    ) -> ApiResult<Arc<OpenBranch>> {
-        match self.branches.in_use(&match_name, &branch) {
-            Some(branch) => Ok(branch),
-            None => self.block(move |app| app.branch(&match_name, &branch)).await,
-        }
-    }
-
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Arc<Self>) -> ApiResult<T> + Send + 'static,
@@ -211,14 +195,6 @@ impl App {
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let access = self.admit(&bearer).await?;
-        self.serve_for(access, work).await
-    }
-
-    pub(crate) async fn serve_for<T: Send + 'static>(
-        self: &Arc<Self>,
-        access: Access,
-        work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
         self.block(move |app| work(app, &access)).await
     }
 

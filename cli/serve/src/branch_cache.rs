@@ -67,28 +67,6 @@ impl BranchCache {
         found
     }
 
-    pub(crate) fn get(
-        &self,
-        app: &App,
-        match_name: &MatchName,
-        branch: &BranchName,
-    ) -> ApiResult<Arc<OpenBranch>> {
-        let names = (match_name.clone(), branch.clone());
-        let found = if app.store.is_shared() {
-            self.ask(app, &names)?
-        } else {
-            // If the branch is deleted now, the deletion waits for the lock, then removes and ends the open branch.
-            let mut by_use = lock(&self.by_use);
-            let open = by_use.try_get_or_insert_with_key(names, |names| {
-                let head = app.store.branch_head(match_name, branch)?;
-                Ok::<_, StoreError>(self.opened(names, head))
-            })?;
-            Arc::clone(open)
-        };
-        self.make_room();
-        Ok(found)
-    }
-
     fn opened(&self, names: &BranchNames, head: BranchHead) -> Arc<OpenBranch> {
         Arc::new(OpenBranch::new(names.clone(), head, &self.memory))
     }
@@ -151,6 +129,36 @@ impl BranchCache {
         }
         drop(by_use);
         branch.end();
+    }
+}
+
+impl App {
+    pub(crate) fn branch(&self, match_name: &MatchName, branch: &BranchName) -> ApiResult<Arc<OpenBranch>> {
+        let names = (match_name.clone(), branch.clone());
+        let found = if self.store.is_shared() {
+            self.branches.ask(self, &names)?
+        } else {
+            // If the branch is deleted now, the deletion waits for the lock, then removes and ends the open branch.
+            let mut by_use = lock(&self.branches.by_use);
+            let open = by_use.try_get_or_insert_with_key(names, |names| {
+                let head = self.store.branch_head(match_name, branch)?;
+                Ok::<_, StoreError>(self.branches.opened(names, head))
+            })?;
+            Arc::clone(open)
+        };
+        self.branches.make_room();
+        Ok(found)
+    }
+
+    pub(crate) async fn find_branch(
+        self: &Arc<Self>,
+        match_name: MatchName,
+        branch: BranchName,
+    ) -> ApiResult<Arc<OpenBranch>> {
+        match self.branches.in_use(&match_name, &branch) {
+            Some(branch) => Ok(branch),
+            None => self.block(move |app| app.branch(&match_name, &branch)).await,
+        }
     }
 }
 

@@ -114,14 +114,14 @@ impl App {
         asked: Asked,
         work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let at_once = self.serve_for(access, move |app, access| {
-            let found = BranchView::find(app, access, &asked.path, asked.seat)?;
+        let at_once = self.block(move |app| {
+            let found = BranchView::find(app, &access, &asked.path, asked.seat)?;
             let is_long = found.is_long(app, asked.reach);
             // Many short histories take as much memory as one long history.
             if is_long || asked.reach == Reach::Whole {
-                return Ok(Err((found, is_long, access.clone(), work)));
+                return Ok(Err((found, is_long, access, work)));
             }
-            work(app, access, &found).map(Ok)
+            work(app, &access, &found).map(Ok)
         });
         let (found, is_long, access, work) = match at_once.await? {
             Ok(done) => return Ok(done),
@@ -136,10 +136,9 @@ impl App {
             None
         };
         let whole = self.limits.whole(found.branch.known_head()).await?;
-        self.serve_for(access, move |app, access| {
-            let _place = place;
-            let _whole = whole;
-            work(app, access, &found)
+        self.block(move |app| {
+            let _held = (place, whole);
+            work(app, &access, &found)
         })
         .await
     }

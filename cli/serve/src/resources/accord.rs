@@ -94,7 +94,7 @@ pub(crate) async fn set_terms(
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     access.require_host(&match_name)?;
     let NewTerms { terms } = json_body(request).await?;
-    app.serve_for(access, move |app, _| {
+    app.block(move |app| {
         let main = Revision { match_name: match_name.clone(), branch: BranchName::main(), seq: None };
         require_not_by_mail(app, &main)?;
         let game = app.store.genesis(&match_name)?;
@@ -123,7 +123,7 @@ pub(crate) async fn announce_absence(
 ) -> ApiResult {
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let NewAbsence { until } = json_body(request).await?;
-    app.serve_for(access, move |app, access| {
+    app.block(move |app| {
         let seat = access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player can be absent"))?;
         let until: DeskTime = until
             .parse()
@@ -232,7 +232,7 @@ async fn goes_on(
         let current = app.block(move |app| current_branch(app, &name)).await?;
         // While the turn is held, no command is judged on the branch, which may be left.
         let _turn = app.find_branch(match_name.clone(), current).await?.turn().await?;
-        app.serve_for(access, move |app, access| {
+        app.block(move |app| {
             change(app, &match_name)?;
             let viewer = access.looks(&match_name, None)?;
             let current = current_branch(app, &match_name)?.to_string();

@@ -69,7 +69,7 @@ pub(crate) async fn join(
     let Some((token, TokenKind::Calendar)) = AccessToken::parse(&token) else {
         return Err(Problem::bad("expected `token` to be a calendar's token"));
     };
-    app.serve_for(access, move |app, _| {
+    app.block(move |app| {
         let kind = GrantKind::Calendar { token: player };
         let now_ms = app.now_ms();
         let link = CalendarLink { link: format!("{}/v1/calendars/{}.ics", app.origin, token.expose()) };

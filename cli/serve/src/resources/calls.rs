@@ -433,8 +433,8 @@ pub(crate) async fn set(
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let (token, _) = bearer.hash().ok_or_else(no_token)?;
     let NewCall { to } = json_body(request).await?;
-    app.serve_for(access, move |app, access| {
-        let calls = calls_for(app, access, &match_name)?;
+    app.block(move |app| {
+        let calls = calls_for(app, &access, &match_name)?;
         let length = to.chars().count();
         if length == 0 || length > TO_MAX || to.chars().any(char::is_control) {
             return Err(Problem::content(

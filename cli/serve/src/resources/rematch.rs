@@ -63,8 +63,8 @@ pub(crate) async fn play_again(
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
     let new = json_body::<NewRematch>(request).await?;
     let branch = name_if_given(branch.as_deref())?;
-    app.serve_for(access, move |app, access| {
-        let token = token_for(access, &new.token)?;
+    app.block(move |app| {
+        let token = token_for(&access, &new.token)?;
         let branch = branch.map_or_else(|| current_branch(app, &match_name), Ok)?;
         let open = app.branch(&match_name, &branch)?;
         require_not_by_mail(app, &open.revision)?;
