@@ -89,29 +89,20 @@ impl FieldComparison {
         if let (Some(old_indexes), Some(new_indexes)) = (indexes_by_id(old), indexes_by_id(new))
             && old.iter().filter_map(|value| new_indexes.get(&id_of(value)?)).is_sorted()
         {
-            return self.by_id(old, &old_indexes, new, &new_indexes);
+            for (index, value) in old.iter().enumerate() {
+                let new_index = id_of(value).and_then(|id| new_indexes.get(&id).copied());
+                let other = new_index.and_then(|index| new.get(index));
+                self.under(&new_index.unwrap_or(index).to_string(), Some(value), other);
+            }
+            for (index, value) in new.iter().enumerate() {
+                if id_of(value).is_some_and(|id| !old_indexes.contains_key(&id)) {
+                    self.under(&index.to_string(), None, Some(value));
+                }
+            }
+            return;
         }
         for index in 0..old.len().max(new.len()) {
             self.under(&index.to_string(), old.get(index), new.get(index));
-        }
-    }
-
-    fn by_id(
-        &mut self,
-        old: &[Value],
-        old_indexes: &BTreeMap<String, usize>,
-        new: &[Value],
-        new_indexes: &BTreeMap<String, usize>,
-    ) {
-        for (index, value) in old.iter().enumerate() {
-            let new_index = id_of(value).and_then(|id| new_indexes.get(&id).copied());
-            let other = new_index.and_then(|index| new.get(index));
-            self.under(&new_index.unwrap_or(index).to_string(), Some(value), other);
-        }
-        for (index, value) in new.iter().enumerate() {
-            if id_of(value).is_some_and(|id| !old_indexes.contains_key(&id)) {
-                self.under(&index.to_string(), None, Some(value));
-            }
         }
     }
 

@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 use similar::{ChangeTag, TextDiff};
 use turnfold_core::{FoldError, Outcome, Rejected, Seat};
 
-use crate::history::entry::{Attempt, LogEntry, ShortHash};
 use crate::text::{Line, added, counted, dim, plain, removed};
+use crate::{Attempt, LogEntry, ShortHash};
 
 /// A difference between what is recorded and what the rules compute.
 #[derive(Clone, Debug, PartialEq, Eq)]

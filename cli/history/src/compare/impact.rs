@@ -7,10 +7,11 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Outcome, Registry};
 use turnfold_store::Log;
 
 use super::{Claim, Difference, Divergence, DivergenceKind, Subject, port};
-use crate::history::{distrusted, find_rules, recorded_rules};
 use crate::text::first_word;
 use crate::tfl::{Header, Replay, ReplayLine, TflError};
-use crate::{CommandForm, LogEntry, ReplayError, Revision, ShortHash, Viewer};
+use crate::{
+    CommandForm, LogEntry, ReplayError, Revision, ShortHash, Viewer, distrusted, find_rules, recorded_rules,
+};
 
 /// A log to fold under other rules than its own, by default those of this build.
 pub struct RecordedLog {
@@ -70,30 +71,25 @@ impl RecordedLog {
         }
     }
 
-    /// Returns a log of the store, of any version, to fold by the newest rules of its name.
+    /// Returns a log of the store, of any version, to fold by these rules, or by the newest of its name. The store records
+    /// no outcomes. They are computed by the version of the log, if it is another and the registry has it.
     ///
     /// # Errors
     /// [`ReplayError::Unreadable`] for a ruleset that the registry does not have, and for a log that the rules of its
     /// own version reject.
-    pub fn of_store(name: &Revision, log: Log, registry: &Registry) -> Result<Self, ReplayError> {
-        let rules = find_rules(&log.genesis.ruleset, registry)
-            .map_err(|cause| ReplayError::unreadable(&name.to_string(), cause))?;
-        Self::under(rules, name, log, registry)
-    }
-
-    /// Returns a log of the store, of any version, to fold by these rules. The store records no outcomes. They are
-    /// computed by the version of the log, if it is another and the registry has it.
-    ///
-    /// # Errors
-    /// [`ReplayError::Unreadable`] for a log that the rules of its own version reject.
-    pub fn under(
-        rules: Arc<dyn AnyRules>,
+    pub fn of_store(
         name: &Revision,
         log: Log,
+        rules: Option<Arc<dyn AnyRules>>,
         registry: &Registry,
     ) -> Result<Self, ReplayError> {
         let Log { genesis, entries, .. } = log;
         let name = name.to_string();
+        let rules = match rules {
+            Some(rules) => rules,
+            None => find_rules(&genesis.ruleset, registry)
+                .map_err(|cause| ReplayError::unreadable(&name, cause))?,
+        };
         let mut entries: Vec<LogEntry> = entries.into_iter().map(LogEntry::from).collect();
         let recorded_rules = match recorded_rules(&genesis, registry) {
             Ok(recorded) if *recorded != *rules => Some(recorded),
@@ -182,8 +178,8 @@ impl RecordedLog {
         if let Some((index, divergence)) = other_state {
             return self.difference_at(index, divergence).map(Some);
         }
-        let computed = state.state_hash_as(self.version);
         let Some(recorded) = self.closing else { return Ok(None) };
+        let computed = state.state_hash_as(self.version);
         if recorded == computed {
             return Ok(None);
         }

@@ -8,11 +8,8 @@ use turnfold_core::rules::desk::Desk;
 use turnfold_core::{AnyRules, DicePolicy, Registry, Rules};
 use turnfold_store::{BranchCopy, BranchInfo, Genesis, MatchName, Store, StoreReader};
 
-use crate::compare::impact::RecordedLog;
-use crate::error::ReplayError;
-use crate::history::in_order;
-use crate::history::revision::Revision;
-use crate::history::{find_rules, recorded_rules};
+use super::RecordedLog;
+use crate::{ReplayError, Revision, find_rules, in_order, recorded_rules};
 
 /// A copy of a match under another version of its ruleset, with the same setup, branches and entries.
 pub struct MigratedMatch {
@@ -54,7 +51,7 @@ impl MigratedMatch {
             let own = log.entries.iter().filter(|entry| entry.seq > forked_at).cloned().collect();
             branches.push(BranchCopy { name: branch.clone(), parent: parent.clone(), entries: own });
             let revision = Revision { match_name: name.clone(), branch: branch.clone(), seq: None };
-            let recorded = RecordedLog::under(rules.clone(), &revision, log, registry)?;
+            let recorded = RecordedLog::of_store(&revision, log, Some(rules.clone()), registry)?;
             if let Some(found) = recorded.first_difference()? {
                 return Err(ReplayError::NotTheSame(format!(
                     "`{}` is not the same under version {}: {}: {}",

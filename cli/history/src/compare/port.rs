@@ -10,10 +10,9 @@ use turnfold_core::{AnyRules, AnyState, DicePolicy, FoldError, Outcome, Perspect
 use super::difference::side_text;
 use super::impact::{FirstDifference, RecordedLog, effect_group, group};
 use super::{Claim, Difference, Divergence, DivergenceKind, Subject};
-use crate::history::distrusted;
 use crate::text::first_word;
 use crate::tfl::ReplayLine;
-use crate::{Attempt, LogEntry, ReplayError};
+use crate::{Attempt, LogEntry, ReplayError, distrusted};
 
 struct PortEntry {
     outcome: Outcome,
@@ -32,7 +31,14 @@ pub(super) fn first_difference(
     log: &RecordedLog,
     port: &Arc<dyn AnyRules>,
 ) -> Result<Option<FirstDifference>, ReplayError> {
-    let mut pair = PortedMatch::start(log, port)?;
+    let own = log.start()?;
+    // The port gets the setup as people write it.
+    let written = log.rules.write_setup(&log.setup.clone()?);
+    let written = written.map_err(|error| ReplayError::unreadable(&log.name, error))?;
+    let port = distrusted(port);
+    let setup = port.read_setup(&written).map_err(|error| ReplayError::unreadable(&log.name, error))?;
+    let ported = port.start(&setup).map_err(|error| ReplayError::unreadable(&log.name, error))?;
+    let mut pair = PortedMatch { log, own, ported };
     if let Some(found) = pair.views(0, Subject::Header { path: None }) {
         return Ok(Some(found));
     }
@@ -53,19 +59,7 @@ pub(super) fn first_difference(
     Ok(None)
 }
 
-impl<'a> PortedMatch<'a> {
-    /// Starts the match under both. The port gets the setup as people write it.
-    fn start(log: &'a RecordedLog, port: &Arc<dyn AnyRules>) -> Result<Self, ReplayError> {
-        let own = log.start()?;
-        let setup = log.setup.clone()?;
-        let written =
-            log.rules.write_setup(&setup).map_err(|error| ReplayError::unreadable(&log.name, error))?;
-        let port = distrusted(port);
-        let setup = port.read_setup(&written).map_err(|error| ReplayError::unreadable(&log.name, error))?;
-        let ported = port.start(&setup).map_err(|error| ReplayError::unreadable(&log.name, error))?;
-        Ok(Self { log, own, ported })
-    }
-
+impl PortedMatch<'_> {
     fn attempt(&self, seq: u64, attempt: &Attempt) -> Option<FirstDifference> {
         let own = Outcome::from(&self.own.judge(attempt.seat, &attempt.command));
         let command = self.in_words_of_port(attempt.seat, &attempt.command);

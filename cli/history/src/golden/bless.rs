@@ -55,38 +55,34 @@ impl Replay {
     /// Never, because the fold shows every entry and attempt.
     pub fn bless(&self) -> Result<Self, TflError> {
         let mut state = self.start()?;
-        let mut entries = Vec::new();
-        let mut attempts = Vec::new();
+        let mut filled = Vec::new();
         let folded = self.fold(state.as_mut(), &mut |folded| {
-            match folded {
-                FoldedLine::Entry(step) => entries.push(LogEntry::of(step)),
-                FoldedLine::Attempt(.., outcome) => attempts.push(outcome),
-            }
-            true
-        });
-        folded.map_err(|error| self.locate(&error))?;
-        let mut entries = entries.into_iter();
-        let mut attempts = attempts.into_iter();
-        let mut blessed = Self { lines: Vec::with_capacity(self.lines.len()), closing: None, ..self.clone() };
-        for (number, line) in self.numbered_lines() {
-            blessed.lines.push(match line {
-                ReplayLine::Blank | ReplayLine::Comment(_) => line.clone(),
-                ReplayLine::Entry(_) => {
-                    ReplayLine::Entry(entries.next().expect("the fold showed every entry"))
-                }
-                ReplayLine::Attempt(attempt) => {
-                    let outcome = attempts.next().expect("the fold judged every attempt");
-                    if !matches!(outcome, Outcome::Rejected(_)) {
-                        let Attempt { seat, command, .. } = attempt;
-                        let message = format!(
-                            "expected a command that is not accepted, found one that is ({outcome}); \
-                             if that is meant, write `SEQ {seat} {command}`"
-                        );
-                        return Err(TflError::new(&self.file, (number, 1), message));
-                    }
+            filled.push(match folded {
+                FoldedLine::Entry(step) => ReplayLine::Entry(LogEntry::of(step)),
+                FoldedLine::Attempt(_, attempt, outcome) => {
                     ReplayLine::Attempt(Attempt { outcome: Some(outcome), ..attempt.clone() })
                 }
             });
+            true
+        });
+        folded.map_err(|error| self.locate(&error))?;
+        let mut filled = filled.into_iter();
+        let mut blessed = Self { lines: Vec::with_capacity(self.lines.len()), closing: None, ..self.clone() };
+        for (number, line) in self.numbered_lines() {
+            let line = match line {
+                ReplayLine::Blank | ReplayLine::Comment(_) => line.clone(),
+                _ => filled.next().expect("the fold showed every entry and attempt"),
+            };
+            if let ReplayLine::Attempt(Attempt { seat, command, outcome: Some(outcome) }) = &line
+                && !matches!(outcome, Outcome::Rejected(_))
+            {
+                let message = format!(
+                    "expected a command that is not accepted, found one that is ({outcome}); \
+                     if that is meant, write `SEQ {seat} {command}`"
+                );
+                return Err(TflError::new(&self.file, (number, 1), message));
+            }
+            blessed.lines.push(line);
         }
         blessed.close(state.state_hash());
         Ok(blessed)
@@ -166,12 +162,8 @@ impl Replay {
         let first = pairs.find(|(old, new)| old.hash.is_some() && old.hash != new.hash)?.0;
         let edited = self.closing.is_none_or(|closing| closing.log != self.log_digest());
         let rules = &self.header.rules;
-        Some(RulesChange {
-            from_entry: first.seq,
-            edited,
-            ruleset: rules.name().into(),
-            version: rules.version(),
-        })
+        let ruleset = rules.name().into();
+        Some(RulesChange { from_entry: first.seq, edited, ruleset, version: rules.version() })
     }
 }
 
@@ -223,8 +215,7 @@ impl Change {
             };
             if let (Some(from), Some(to)) = (first.subject.seq(), last.subject.seq()) {
                 let place = format!("{}:{}", printable(file), first.line);
-                let heading =
-                    format_args!("{place}: entries {from} to {to}: only the state hashes change").to_string();
+                let heading = format!("{place}: entries {from} to {to}: only the state hashes change");
                 lines.push(strong(heading).into());
             }
         }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, FoldError, Logged, Step};
 
-use super::mismatch::{DiceFinding, Mismatch, StateDifference};
+use super::mismatch::{DiceFinding, Mismatch, StateDifference, StateSides};
 use crate::compare::{Claim, Difference, Divergence, DivergenceKind, Subject};
 use crate::tfl::{Closing, FoldedLine, Replay, TflError};
 use crate::{CommandForm, LogEntry, ShortHash, Viewer, distrusted};
@@ -358,14 +358,13 @@ fn other_outcome(
         });
     }
     let after = play(before, entry.logged(), dice, &mut |_| {})?;
-    let hash = entry.hash;
-    mismatch.state = Some(if hash == Some(short_hash(after.as_ref())) {
-        StateDifference::Equal
-    } else if hash == Some(short_hash(before)) {
-        StateDifference::FromExpected(fields(before, after.as_ref()))
-    } else {
-        StateDifference::OfEntry(fields(before, after.as_ref()))
-    });
+    let mut difference = StateDifference { sides: StateSides::Equal, fields: Vec::new() };
+    if entry.hash != Some(short_hash(after.as_ref())) {
+        let is_before = entry.hash == Some(short_hash(before));
+        difference.sides = if is_before { StateSides::ExpectedAndActual } else { StateSides::BeforeAndAfter };
+        difference.fields = fields(before, after.as_ref());
+    }
+    mismatch.state = Some(difference);
     Ok(())
 }
 
@@ -389,9 +388,10 @@ fn wrong_roll(
     let seeded = LogEntry { command: CommandForm::Text(command), ..entry.clone() };
     let with_seeds = play(before, seeded.logged(), dice, &mut |_| {})?;
     mismatch.state = Some(if rules_agree {
-        StateDifference::FromExpected(fields(with_files.as_ref(), with_seeds.as_ref()))
+        let fields = fields(with_files.as_ref(), with_seeds.as_ref());
+        StateDifference { sides: StateSides::ExpectedAndActual, fields }
     } else {
-        StateDifference::OfEntry(fields(before, with_seeds.as_ref()))
+        StateDifference { sides: StateSides::BeforeAndAfter, fields: fields(before, with_seeds.as_ref()) }
     });
     Ok(())
 }

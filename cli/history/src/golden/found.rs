@@ -44,19 +44,13 @@ pub(crate) enum UnreadReason {
 
 impl fmt::Display for UnreadPath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display().to_string();
-        let path = printable(&path);
-        match self.why {
+        let what = match self.why {
             UnreadReason::Name => {
-                write!(
-                    out,
-                    "`{path}` looks like a replay file and was not read; a name must end in `.tfl`, or be given"
-                )
+                "looks like a replay file and was not read; a name must end in `.tfl`, or be given"
             }
-            UnreadReason::Loop => {
-                write!(out, "`{path}` is a link to a folder above it and was not searched")
-            }
-        }
+            UnreadReason::Loop => "is a link to a folder above it and was not searched",
+        };
+        write!(out, "`{}` {what}", printable(&self.path.display().to_string()))
     }
 }
 
@@ -75,27 +69,24 @@ impl FoundFiles {
     pub fn with_ending(paths: &[PathBuf], endings: &[&str]) -> Self {
         let mut all = Self::default();
         for path in paths {
-            if is_standard(path) {
+            let is_folder = match fs::metadata(path) {
+                _ if is_standard(path) => false,
+                Ok(found) => found.is_dir(),
+                Err(cause) => {
+                    all.failed.push(ReplayError::Folder(path.clone(), cause.to_string()));
+                    continue;
+                }
+            };
+            if !is_folder {
                 all.files.push(path.clone());
                 continue;
             }
-            if !path.is_dir() {
-                match fs::metadata(path) {
-                    Ok(_) => all.files.push(path.clone()),
-                    Err(cause) => {
-                        all.failed.push(ReplayError::Folder(path.clone(), cause.to_string()));
-                    }
-                }
-                continue;
+            let files = all.files.len();
+            let failed = all.failed.len();
+            all.search(path, endings, &mut BTreeSet::new());
+            if all.files.len() == files && all.failed.len() == failed {
+                all.failed.push(ReplayError::NoReplays(path.clone()));
             }
-            let mut found = Self::default();
-            found.search(path, endings, &mut BTreeSet::new());
-            if found.files.is_empty() && found.failed.is_empty() {
-                found.failed.push(ReplayError::NoReplays(path.clone()));
-            }
-            all.files.extend(found.files);
-            all.unread.extend(found.unread);
-            all.failed.extend(found.failed);
         }
         all
     }

@@ -44,52 +44,45 @@ pub(crate) enum DiceFinding {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StateDifference {
-    /// The hashes are equal, so the states are.
-    Equal,
-    /// The fields that the entry changes under the rules of this build. Nothing else is known, because a hash does not
-    /// reveal its state.
-    OfEntry(Vec<Difference>),
-    /// The fields that differ between the state of the file's hash, which is known here, and the state of this build.
-    FromExpected(Vec<Difference>),
+pub(crate) struct StateDifference {
+    pub(crate) sides: StateSides,
+    pub(crate) fields: Vec<Difference>,
 }
 
-impl StateDifference {
-    pub(crate) fn fields(&self) -> &[Difference] {
-        match self {
-            Self::Equal => &[],
-            Self::OfEntry(fields) | Self::FromExpected(fields) => fields,
-        }
-    }
+/// What the two values of each field are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StateSides {
+    /// The hashes are equal, so the states are.
+    Equal,
+    /// The values before and after the entry under the rules of this build. Nothing else is known, because a hash does
+    /// not reveal its state.
+    BeforeAndAfter,
+    /// The values in the state of the file's hash, which is known here, and in the state of this build.
+    ExpectedAndActual,
 }
 
 impl Serialize for Mismatch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { file, line, divergence, until, rules, dice, state, .. } = self;
+        let divergence = &self.divergence;
         let (seat, command) = divergence.subject.command().unzip();
-        // What the two values of each field are.
-        let sides = match state {
-            None => None,
-            Some(StateDifference::Equal) => Some("equal"),
-            Some(StateDifference::OfEntry(_)) => Some("before_and_after"),
-            Some(StateDifference::FromExpected(_)) => Some("expected_and_actual"),
-        };
+        let (sides, fields) = self.state.as_ref().map(|state| (state.sides, &state.fields)).unzip();
         let mut json = serializer.serialize_struct("Mismatch", 15)?;
-        json.serialize_field("file", file)?;
-        json.serialize_field("line", line)?;
+        json.serialize_field("file", &self.file)?;
+        json.serialize_field("line", &self.line)?;
         // Null for an attempt and the closing line.
         json.serialize_field("seq", &divergence.subject.seq())?;
-        json.serialize_field("until", until)?;
+        json.serialize_field("until", &self.until)?;
         json.serialize_field("seat", &seat)?;
         json.serialize_field("command", &command)?;
         json.serialize_field("kind", &divergence.kind)?;
-        json.serialize_field("rules", rules)?;
-        json.serialize_field("dice", dice)?;
+        json.serialize_field("rules", &self.rules)?;
+        json.serialize_field("dice", &self.dice)?;
         json.serialize_field("expected", &divergence.expected())?;
         json.serialize_field("actual", &divergence.computed)?;
         json.serialize_field("state_hash", &divergence.hashes)?;
         json.serialize_field("state_sides", &sides)?;
-        json.serialize_field("state", &state.as_ref().map(StateDifference::fields))?;
+        json.serialize_field("state", &fields)?;
         json.serialize_field("next", &self.next_command())?;
         json.end()
     }
@@ -111,16 +104,15 @@ impl Mismatch {
     }
 
     pub(crate) fn absorb(&mut self, next: &Self) -> bool {
-        let (Subject::Entry { seq, .. }, Subject::Entry { seq: next_seq, .. }) =
-            (&self.divergence.subject, &next.divergence.subject)
+        let (Some(seq), Some(next_seq)) = (self.divergence.subject.seq(), next.divergence.subject.seq())
         else {
             return false;
         };
-        let follows = self.until.unwrap_or(*seq).checked_add(1) == Some(*next_seq);
+        let follows = self.until.unwrap_or(seq).checked_add(1) == Some(next_seq);
         if !follows || self.kind() != DivergenceKind::StateHash || next.kind() != DivergenceKind::StateHash {
             return false;
         }
-        self.until = Some(*next_seq);
+        self.until = Some(next_seq);
         true
     }
 
@@ -169,22 +161,32 @@ impl Mismatch {
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = self.brief_lines();
         if let Some(finding) = self.dice {
-            lines.insert(1, Line::from(format_args!("dice: {}", finding.text())));
+            let what = match finding {
+                DiceFinding::OtherValues => {
+                    "the seed gives other values; for the file's values the rules give what the file says"
+                }
+                DiceFinding::OtherRules => "the values match the seed, so the rules differ",
+                DiceFinding::OtherValuesAndRules => {
+                    "the seed gives other values; for the file's values the rules give another outcome, too"
+                }
+                DiceFinding::RecordedValues => "recorded, so the values are the file's and the rules differ",
+            };
+            lines.insert(1, Line::from(format_args!("dice: {what}")));
         }
         if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
-            let heading = match state {
-                StateDifference::Equal => "state: the same, as the hashes agree".into(),
-                StateDifference::OfEntry(fields) if fields.is_empty() => {
+            let heading = match state.sides {
+                StateSides::Equal => "state: the same, as the hashes agree".into(),
+                StateSides::BeforeAndAfter if state.fields.is_empty() => {
                     format!("state: entry {seq} changes nothing that the view shows")
                 }
-                StateDifference::OfEntry(_) => format!("state, before → after entry {seq}:"),
-                StateDifference::FromExpected(fields) if fields.is_empty() => {
+                StateSides::BeforeAndAfter => format!("state, before → after entry {seq}:"),
+                StateSides::ExpectedAndActual if state.fields.is_empty() => {
                     "state: what differs is not in the view".into()
                 }
-                StateDifference::FromExpected(_) => format!("state after entry {seq}, expected → got:"),
+                StateSides::ExpectedAndActual => format!("state after entry {seq}, expected → got:"),
             };
             lines.push(Line::from(heading));
-            for field in state.fields() {
+            for field in &state.fields {
                 lines.push(Line::from(format_args!("  {field}")));
             }
         }
@@ -247,21 +249,6 @@ impl Mismatch {
             }
             (_, Subject::Entry { seq, .. }) => format!("{program} replay {file} --to {seq}"),
             (_, Subject::Attempt { .. } | Subject::End) => format!("{program} check {file}"),
-        }
-    }
-}
-
-impl DiceFinding {
-    fn text(self) -> &'static str {
-        match self {
-            Self::OtherValues => {
-                "the seed gives other values; for the file's values the rules give what the file says"
-            }
-            Self::OtherRules => "the values match the seed, so the rules differ",
-            Self::OtherValuesAndRules => {
-                "the seed gives other values; for the file's values the rules give another outcome, too"
-            }
-            Self::RecordedValues => "recorded, so the values are the file's and the rules differ",
         }
     }
 }

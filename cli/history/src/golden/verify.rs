@@ -259,10 +259,9 @@ impl Judge<'_> {
         match fork {
             None => self.start.fork(),
             Some(BegunFork { number, is_last: true }) => self.forks.remove(&number).unwrap_or_default(),
-            Some(BegunFork { number, .. }) => match self.forks.get(&number) {
-                Some(folding) => folding.fork(),
-                None => BranchFold::default(),
-            },
+            Some(BegunFork { number, .. }) => {
+                self.forks.get(&number).map(BranchFold::fork).unwrap_or_default()
+            }
         }
     }
 

@@ -65,11 +65,11 @@ impl Imported {
         }
         let mut imported = Self::start(replay, recorded_at_ms).ok()?;
         let mut is_true = true;
-        let closing = long.pass_lines(&mut |line| {
+        let read = long.pass(&mut |line| {
             is_true = imported.take(line);
             Ok(is_true)
         });
-        let closing = closing.ok()?;
+        let closing = read.ok()?.closing;
         if is_true && imported.end(replay, closing) { Some(imported) } else { None }
     }
 

@@ -8,7 +8,7 @@ use turnfold_store::{BranchName, MatchName, SNAPSHOT_INTERVAL, Snapshot, Store, 
 
 use crate::input::Limits;
 use crate::session::PlayPosition;
-use crate::tfl::{Closing, LogHasher, LongReplay};
+use crate::tfl::{Closing, LogHasher, LongReplay, ReplayLine};
 use crate::{History, LogEntry, ReplayError, Revision, SourceName, Sources, Viewer};
 
 pub(crate) const RUN: usize = 1024;
@@ -258,7 +258,12 @@ impl HistorySource {
                     add(entry?.into())?;
                 }
             }
-            StoredEntries::File(long) => long.pass(add)?,
+            StoredEntries::File(long) => {
+                long.pass(&mut |line| match line {
+                    ReplayLine::Entry(entry) => add(entry),
+                    _ => Ok(true),
+                })?;
+            }
         }
         if run.is_empty() { Ok(()) } else { take(&run) }
     }

@@ -9,7 +9,7 @@ use turnfold_core::{
 };
 
 use super::header::{Header, HeaderMark, SeenBy, Versions};
-use crate::history::entry::{Attempt, LogEntry};
+use crate::{Attempt, LogEntry};
 
 pub(super) const FIRST_LINE: &str = "turnfold replay 2";
 

@@ -80,10 +80,9 @@ impl Header {
         registry: &Registry,
         versions: Versions,
     ) -> Result<Self, TflError> {
-        let source = HeaderText { file, text: &text };
-        let document = DeTable::parse(&text)
-            .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
+        let document = DeTable::parse(&text).map_err(|error| not_toml(file, &text, &error))?;
         let table = document.get_ref();
+        let source = HeaderText { file, text: &text, table };
         let keys = table.keys().filter(|key| !KEYS.contains(&key.get_ref().as_ref()));
         if let Some(key) = keys.min_by_key(|key| key.span().start) {
             let known = "the header's keys are `ruleset`, `version`, `module`, `dice`, `seed`, `head`, `title`, `view` and \
@@ -92,22 +91,19 @@ impl Header {
                 format!("expected a key of the header, found `{}`; {known}", printable(key.get_ref()));
             return Err(source.error(&key.span(), message));
         }
-        let module = source.module(table)?;
-        let (rules, version) = source.ruleset(table, module.as_ref(), registry, versions)?;
-        let perspective = source.view(table)?;
-        let dice = source.dice(table, perspective)?;
-        let mut view = None;
-        if let Some(perspective) = perspective {
-            let is_seeded = source.text(table, "dice")?.is_some_and(|(policy, _)| policy == "seeded");
-            view = Some(SeenBy { perspective, is_seeded });
-        }
-        let title = match source.text(table, "title")? {
+        let module = source.module()?;
+        let (rules, version) = source.ruleset(module.as_ref(), registry, versions)?;
+        let view = source.view()?;
+        let dice = source.dice(view.is_some())?;
+        let title = match source.text("title")? {
             Some((title, _)) => title.into(),
             None => String::new(),
         };
-        source.require_setup(table)?;
-        let values: Table = toml::from_str(&text)
-            .map_err(|error| source.error(&error.span().unwrap_or_default(), in_one_line(error.message())))?;
+        let setup = table.get("setup").ok_or_else(|| source.missing("the table `[setup]`"))?;
+        if !setup.get_ref().is_table() {
+            return Err(source.wrong_type("setup", "a table", setup));
+        }
+        let values = toml::from_str(&text).map_err(|error| not_toml(file, &text, &error))?;
         let values = canonical_lines(&values);
         Ok(Self { text, rules, version, module, dice, title, view, values })
     }
@@ -141,13 +137,11 @@ impl Header {
                 continue;
             }
             let was_recorded = number_of(line).wrapping_sub(sum) == number_of("dice \"recorded\"\n");
-            if path == "dice" && !was_recorded && line.starts_with("dice [\"seeded\"") {
-                return Some("seed");
-            }
-            if path == "dice" && !was_recorded && line.starts_with("dice [\"fair\"") {
-                return Some("head");
-            }
-            return Some(path);
+            return Some(match path.as_str() {
+                "dice" if !was_recorded && line.starts_with("dice [\"seeded\"") => "seed",
+                "dice" if !was_recorded && line.starts_with("dice [\"fair\"") => "head",
+                path => path,
+            });
         }
         None
     }
@@ -197,9 +191,15 @@ impl Header {
     }
 }
 
+fn not_toml(file: &str, text: &str, error: &toml::de::Error) -> TflError {
+    let start = error.span().unwrap_or_default().start;
+    TflError::new(file, position_in_file(text, start), in_one_line(error.message()))
+}
+
 struct HeaderText<'a> {
     file: &'a str,
     text: &'a str,
+    table: &'a DeTable<'a>,
 }
 
 impl HeaderText<'_> {
@@ -220,30 +220,25 @@ impl HeaderText<'_> {
         self.error(&value.span(), format!("expected {expected} as `{key}`, found {found}"))
     }
 
-    fn text<'t>(
-        &self,
-        table: &'t DeTable<'_>,
-        key: &str,
-    ) -> Result<Option<(&'t str, Range<usize>)>, TflError> {
-        let Some(value) = table.get(key) else { return Ok(None) };
+    fn text(&self, key: &str) -> Result<Option<(&str, Range<usize>)>, TflError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
         let text = value.get_ref().as_str().ok_or_else(|| self.wrong_type(key, "a string", value))?;
         Ok(Some((text, value.span())))
     }
 
-    fn module(&self, table: &DeTable<'_>) -> Result<Option<Digest>, TflError> {
-        let Some((digest, span)) = self.text(table, "module")? else { return Ok(None) };
+    fn module(&self) -> Result<Option<Digest>, TflError> {
+        let Some((digest, span)) = self.text("module")? else { return Ok(None) };
         digest.parse().map(Some).map_err(|cause: NotADigest| self.unusable(&span, &cause))
     }
 
     fn ruleset(
         &self,
-        table: &DeTable<'_>,
         module: Option<&Digest>,
         registry: &Registry,
         versions: Versions,
     ) -> Result<(Arc<dyn AnyRules>, u32), TflError> {
-        let (name, span) = self.text(table, "ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
-        let value = table.get("version");
+        let (name, span) = self.text("ruleset")?.ok_or_else(|| self.missing("`ruleset`"))?;
+        let value = self.table.get("version");
         let integer = value.and_then(|value| value.get_ref().as_integer());
         let version = integer.and_then(|digits| u32::from_str_radix(digits.as_str(), digits.radix()).ok());
         let found = registry.resolve(name, version.unwrap_or(u32::MAX), module);
@@ -270,10 +265,13 @@ impl HeaderText<'_> {
         Err(self.error(&value.span(), message))
     }
 
-    fn view(&self, table: &DeTable<'_>) -> Result<Option<Perspective>, TflError> {
-        let Some((perspective, span)) = self.text(table, "view")? else { return Ok(None) };
+    fn view(&self) -> Result<Option<SeenBy>, TflError> {
+        let Some((perspective, span)) = self.text("view")? else { return Ok(None) };
         match perspective.parse() {
-            Ok(perspective) if perspective != Perspective::HOST => Ok(Some(perspective)),
+            Ok(perspective) if perspective != Perspective::HOST => {
+                let is_seeded = self.text("dice")?.is_some_and(|(policy, _)| policy == "seeded");
+                Ok(Some(SeenBy { perspective, is_seeded }))
+            }
             _ => {
                 let expected = "expected a player's seat as `view`, `p1` to `p16`, or `spectator`";
                 Err(self.error(&span, expected))
@@ -281,17 +279,17 @@ impl HeaderText<'_> {
         }
     }
 
-    fn dice(&self, table: &DeTable<'_>, view: Option<Perspective>) -> Result<DicePolicy, TflError> {
+    fn dice(&self, is_for_seat: bool) -> Result<DicePolicy, TflError> {
         let what = "`dice = \"recorded\"`, `dice = \"seeded\"` or `dice = \"fair\"`";
-        let (policy, span) = self.text(table, "dice")?.ok_or_else(|| self.missing(what))?;
-        let seed = self.text(table, "seed")?;
-        let head = self.text(table, "head")?;
+        let (policy, span) = self.text("dice")?.ok_or_else(|| self.missing(what))?;
+        let seed = self.text("seed")?;
+        let head = self.text("head")?;
         match (policy, seed, head) {
             ("recorded" | "fair", Some((_, span)), _) => Err(self.surplus("seed", policy, &span)),
             ("recorded" | "seeded", _, Some((_, span))) => Err(self.surplus("head", policy, &span)),
             ("recorded", None, None) => Ok(DicePolicy::Recorded),
-            ("seeded", None, None) if view.is_some() => Ok(DicePolicy::Recorded),
-            ("seeded", Some((_, span)), None) if view.is_some() => {
+            ("seeded", None, None) if is_for_seat => Ok(DicePolicy::Recorded),
+            ("seeded", Some((_, span)), None) if is_for_seat => {
                 Err(self.error(&span, "expected no `seed` next to `view`, found one"))
             }
             ("seeded", None, None) => Err(self.error(&span, "expected `seed` with seeded dice, found none")),
@@ -308,11 +306,6 @@ impl HeaderText<'_> {
 
     fn surplus(&self, key: &str, policy: &str, span: &Range<usize>) -> TflError {
         self.error(span, format!("expected no `{key}` with {policy} dice, found one"))
-    }
-
-    fn require_setup(&self, table: &DeTable<'_>) -> Result<(), TflError> {
-        let setup = table.get("setup").ok_or_else(|| self.missing("the table `[setup]`"))?;
-        if setup.get_ref().is_table() { Ok(()) } else { Err(self.wrong_type("setup", "a table", setup)) }
     }
 }
 

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use turnfold_core::Registry;
 
-use super::file::{Closing, FENCE, Replay, ReplayLine};
+use super::file::{FENCE, Replay, ReplayLine};
 use super::read::{Body, SourceLines};
-use crate::error::ReplayError;
-use crate::history::entry::LogEntry;
+use crate::ReplayError;
 use crate::input::{InputError, Limits, input_name, is_page, is_standard, open};
 
 /// A replay file whose entries are read from disk in every pass.
@@ -46,33 +45,16 @@ impl LongReplay {
         }
         let replay = Replay::read_also_seen(&input_name(path), header.as_bytes(), registry).ok()?;
         let mut long = Self { replay, head: 0, file, body_at: header.len() as u64 };
-        let mut head = 0;
-        long.pass(&mut |entry| {
-            head = entry.seq;
-            Ok(true)
-        })
-        .ok()?;
-        long.head = head;
+        long.head = long.pass(&mut |_| Ok(true)).ok()?.count;
         Some(long)
     }
 
+    /// Reads the lines after the header and passes each to `take`, until it returns `false`. Returns what was read of the
+    /// number of entries and of the closing line.
     pub(crate) fn pass(
         &self,
-        take: &mut dyn FnMut(LogEntry) -> Result<bool, ReplayError>,
-    ) -> Result<(), ReplayError> {
-        self.pass_lines(&mut |line| match line {
-            ReplayLine::Entry(entry) => take(entry),
-            _ => Ok(true),
-        })?;
-        Ok(())
-    }
-
-    /// Reads the lines after the header and passes each to `take`, until it returns `false`. Returns the closing line
-    /// if it was read.
-    pub(crate) fn pass_lines(
-        &self,
         take: &mut dyn FnMut(ReplayLine) -> Result<bool, ReplayError>,
-    ) -> Result<Option<Closing>, ReplayError> {
+    ) -> Result<Body, ReplayError> {
         let Self { replay: Replay { file: name, header, .. }, file, .. } = self;
         let mut file: &File = file;
         file.seek(SeekFrom::Start(self.body_at)).map_err(|cause| unreadable(name, cause))?;
@@ -82,13 +64,13 @@ impl LongReplay {
         loop {
             let number = lines.number;
             let Some(rest) = lines.next().map_err(|cause| unreadable(name, cause))? else {
-                return Ok(body.closing);
+                return Ok(body);
             };
             let Some(line) = (SourceLines { file: name, rest, number }).next()? else { continue };
             if let Some(read) = body.read(&line)?
                 && !take(read)?
             {
-                return Ok(body.closing);
+                return Ok(body);
             }
         }
     }

@@ -65,11 +65,12 @@ fn read_text(file: &str, text: &str, registry: &Registry, versions: Versions) ->
     Ok(Replay { file: file.into(), header, lines, closing: body.closing })
 }
 
-pub(super) struct Body {
+/// What was read of the lines after the header.
+pub(crate) struct Body {
     view: Option<SeenBy>,
     /// The number of the last entry.
     pub(super) count: u64,
-    pub(super) closing: Option<Closing>,
+    pub(crate) closing: Option<Closing>,
 }
 
 impl Body {
@@ -185,10 +186,9 @@ fn header(lines: &mut SourceLines<'_>, registry: &Registry, versions: Versions) 
         }
         text.push_str(line.text);
         text.push('\n');
-        if text.len() > Limits::HEADER_BYTES_MAX {
-            return Err(
-                line.error(0, format!("expected at most {} bytes in a header", Limits::HEADER_BYTES_MAX))
-            );
+        let max = Limits::HEADER_BYTES_MAX;
+        if text.len() > max {
+            return Err(line.error(0, format!("expected at most {max} bytes in a header")));
         }
     }
     Header::read(lines.file, text, registry, versions)
@@ -321,7 +321,7 @@ fn read_seat(line: &SourceLine<'_>, at: usize) -> Result<(Seat, usize), TflError
 }
 
 fn is_code(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 pub(super) struct SourceLines<'a> {
@@ -378,14 +378,12 @@ impl<'a> SourceLine<'a> {
         if let Some(at) = self.text.find('\t') {
             return Err(self.error(at, "expected no control characters, found U+0009".into()));
         }
-        if self.text.len() > Limits::COMMAND_BYTES_MAX {
+        let max = Limits::COMMAND_BYTES_MAX;
+        if self.text.len() > max {
             // Outcomes are not counted, because their length depends on the rules.
             let counted = self.text.find(ARROW).unwrap_or(self.text.len());
-            if counted > Limits::COMMAND_BYTES_MAX {
-                let message = format!(
-                    "expected at most {} bytes before an outcome, found {counted}",
-                    Limits::COMMAND_BYTES_MAX
-                );
+            if counted > max {
+                let message = format!("expected at most {max} bytes before an outcome, found {counted}");
                 return Err(self.error(0, message));
             }
         }

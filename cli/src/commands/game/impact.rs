@@ -197,12 +197,11 @@ fn of_store(
     Ok(in_parallel(branches, |_, branch| {
         let branch = branch?;
         let log = store.read(&branch.match_name, &branch.branch, None)?;
-        match others {
-            Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => {
-                Ok(RecordedLog::under(rules.clone(), &branch, log, registry)?)
-            }
-            others => Ok(OtherRules::fold(others, RecordedLog::of_store(&branch, log, registry)?)),
-        }
+        let rules = match others {
+            Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => Some(rules.clone()),
+            _ => None,
+        };
+        Ok(OtherRules::fold(others, RecordedLog::of_store(&branch, log, rules, registry)?))
     }))
 }
 

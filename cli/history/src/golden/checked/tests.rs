@@ -143,7 +143,8 @@ fn a_seeded_roll_must_be_the_one_of_the_seed() {
     assert!(mismatch.divergence.computed.to_string().starts_with("rolled "));
     assert_eq!(mismatch.dice, Some(DiceFinding::OtherValues));
     // The file's state is known, because the rules compute it from the file's values.
-    let Some(StateDifference::FromExpected(fields)) = mismatch.state else { panic!("{:?}", mismatch.state) };
+    let StateDifference { sides, fields } = mismatch.state.unwrap();
+    assert_eq!(sides, StateSides::ExpectedAndActual);
     assert_eq!(fields[0].path, "/initiative/rolls/p1");
     assert_eq!(fields[0].old, Some(2.into()));
 }
@@ -159,7 +160,7 @@ fn a_roll_shows_whether_dice_or_rules_differ() {
     for (dice, is_seeds, expected) in cases {
         let mismatch = check_roll(dice, is_seeds, other_rules);
         assert_eq!(mismatch.dice, Some(expected));
-        assert!(matches!(mismatch.state, Some(StateDifference::OfEntry(_))));
+        assert_eq!(mismatch.state.as_ref().unwrap().sides, StateSides::BeforeAndAfter);
         assert!(mismatch.lines()[1].to_string().starts_with("dice: "), "{:?}", mismatch.lines());
     }
 }
