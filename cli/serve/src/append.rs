@@ -1,26 +1,19 @@
 //! Appends: commands are judged on the state in memory, made durable, then shown (SV-10 to SV-16).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::time::Instant;
-use turnfold_core::{AnyState, Seat};
 use turnfold_history::session::{
     AcceptedCall, NotPlayed, PlayCall, PlayPosition, RejectedCommand, RepeatedCall, Roller, ScriptCommand,
     ScriptCommands,
 };
-use turnfold_history::{HistorySource, Record, Revision, Viewer, require_rules};
+use turnfold_history::{HistorySource, Record, require_rules};
 use turnfold_show::render::NothingPlayed;
-use turnfold_store::{
-    BranchHead, BranchName, IdempotencyKey, MatchName, NewEntries, PackedEntries, StoreError,
-};
+use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries};
 
-use crate::app::App;
 use crate::http::Tags;
-use crate::open_branch::{CachedView, HeadState, OpenBranch};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::open_branch::{CachedView, HeadState};
+use crate::prelude::*;
 use crate::takeback::require_not_left;
 
 pub(crate) const COMMANDS_MAX: usize = 1000;

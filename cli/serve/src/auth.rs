@@ -1,22 +1,14 @@
 //! Tokens (SV-22): whose one is, what it permits (SV-21, SV-24), and when it was last used (SV-42).
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::time::Duration;
-
 use axum::extract::FromRequestParts;
+use axum::http::Extensions;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use tokio::time::Instant;
-use turnfold_core::{Digest, Seat};
-use turnfold_history::Viewer;
-use turnfold_store::{Grant, GrantId, GrantKind, MatchName, Store, StoreError};
 
-use crate::app::lock;
 use crate::limits::ClientAddress;
-use crate::problem::{ApiResult, Ended, Problem, ProblemCode};
+use crate::prelude::*;
+use crate::problem::Ended;
 use crate::server::Outside;
 
 #[derive(Clone)]

@@ -1,15 +1,10 @@
 //! The branches in memory, as many as its limit allows (SV-27).
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use lru::LruCache;
-use turnfold_store::{BranchHead, BranchName, MatchName, StoreError};
 
-use crate::app::{App, lock};
-use crate::open_branch::OpenBranch;
-use crate::problem::ApiResult;
+use crate::prelude::*;
 
 pub(crate) type BranchNames = (MatchName, BranchName);
 

@@ -7,20 +7,18 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Version, header};
-use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use axum::http::{HeaderName, Version};
 use futures_util::stream;
 use http_body::Body as _;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::Deserializer;
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use turnfold_history::text::json_line;
 
 use crate::limits::{BODY_BYTES_MAX, BODY_TIME};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::prelude::*;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";

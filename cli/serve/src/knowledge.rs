@@ -1,29 +1,21 @@
 //! What a viewer sees and knows of a branch: positions and histories, and what is new between two heads, computed once for
 //! all clients (SV-17 to SV-19).
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use bytes::Bytes;
-use serde::Serialize;
-use turnfold_core::{AnyState, Digest};
 use turnfold_history::{
-    History, HistorySource, LogEntry, LoggedRecord, MatchStanding, Record, Revision, SeatHistory, SourceName,
-    ViewedEntry, Viewer,
+    History, HistorySource, LogEntry, LoggedRecord, MatchStanding, Record, SeatHistory, SourceName,
+    ViewedEntry,
 };
 use turnfold_show::render::WhoseTurn;
-use utoipa::ToSchema;
 
-use crate::app::{App, lock};
 use crate::auth::derived_hash;
 use crate::branch_cache::{Memory, MemoryShare};
 use crate::documents;
 use crate::http::json_text;
 use crate::limits::SHORT_LOG;
-use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Problem};
+use crate::prelude::*;
 
 /// The most records of an event. A client that misses more has to read the log again.
 const RECORDS_MAX: usize = 1000;

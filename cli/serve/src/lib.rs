@@ -31,6 +31,30 @@ mod router;
 mod server;
 mod takeback;
 
+/// What most of the service uses.
+mod prelude {
+    pub(crate) use std::collections::BTreeMap;
+    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use std::time::Duration;
+
+    pub(crate) use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+    pub(crate) use axum::response::{IntoResponse, Response};
+    pub(crate) use bytes::Bytes;
+    pub(crate) use serde::{Deserialize, Serialize};
+    pub(crate) use tokio::time::Instant;
+    pub(crate) use turnfold_core::{AnyState, Digest, Seat};
+    pub(crate) use turnfold_history::{Revision, Viewer};
+    pub(crate) use turnfold_store::{
+        BranchHead, BranchName, Grant, GrantId, GrantKind, MatchName, Store, StoreError,
+    };
+    pub(crate) use utoipa::{IntoParams, ToSchema};
+
+    pub(crate) use crate::app::{App, lock};
+    pub(crate) use crate::auth::{Access, Bearer, TokenKind};
+    pub(crate) use crate::open_branch::OpenBranch;
+    pub(crate) use crate::problem::{ApiResult, Problem, ProblemCode};
+}
+
 pub use auth::{AccessToken, TokenKind};
 pub use hosting::HostedMail;
 pub use resources::calls::Notifying;

@@ -1,25 +1,18 @@
 //! Limits of sizes, times and concurrent work (SV-31).
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName};
-use bytes::Bytes;
+use axum::http::HeaderName;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use http_body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
-use turnfold_core::Digest;
-use turnfold_store::{Grant, GrantKind, MatchName};
 
-use crate::app::lock;
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::prelude::*;
 use crate::server::Settings;
 
 /// The longest body, and the longest body that is a replay file, in bytes.

@@ -1,13 +1,9 @@
 //! The layers around every request: its id, limits, problems, headers, metrics and trace (SV-6, SV-7, SV-29, SV-30).
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, Method};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use prometheus_client::encoding::text::encode;
@@ -16,14 +12,14 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tracing::Instrument;
 
-use crate::app::{App, REQUEST_ID};
-use crate::auth::{Bearer, no_token};
+use crate::app::REQUEST_ID;
+use crate::auth::no_token;
 use crate::http::{require_host, typed};
 use crate::limits::{BODY_TIME, LONG, REQUEST_TIME};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::prelude::*;
 
 pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();

@@ -1,24 +1,19 @@
 //! One branch in memory: its head state, what viewers know of it, and its watched head (SV-17, SV-27).
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
+use std::sync::{MutexGuard, OnceLock};
 
-use bytes::Bytes;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
-use turnfold_core::AnyState;
 use turnfold_core::any::FaultOf;
 use turnfold_history::session::PlayPosition;
-use turnfold_history::{HistorySource, LogEntry, Revision, Viewer};
-use turnfold_store::{BranchHead, BranchId, NamedBranch, StoreError};
+use turnfold_history::{HistorySource, LogEntry};
+use turnfold_store::{BranchId, NamedBranch};
 
-use crate::app::{App, lock};
 use crate::auth::derived_hash;
 use crate::branch_cache::{BRANCH_BYTES, BranchNames, Memory, MemoryShare, state_memory};
 use crate::http::json_text;
 use crate::knowledge::{Delta, Viewers};
 use crate::limits::WAITING_MAX;
-use crate::problem::{ApiResult, Problem};
+use crate::prelude::*;
 
 /// If judging took less time, the next commands are judged without a thread, which costs some tens of microseconds.
 const QUICK: Duration = Duration::from_micros(200);

@@ -3,9 +3,6 @@
 
 use std::borrow::Cow;
 
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use turnfold_core::Outcome;
 use turnfold_core::any::FaultOf;
 use turnfold_core::registry::NoRules;
@@ -13,11 +10,11 @@ use turnfold_history::{Record, ReplayError};
 use turnfold_mail::MailError;
 use turnfold_proof::ProofError;
 use turnfold_show::ShowError;
-use turnfold_store::{RescueError, StoreError};
-use utoipa::ToSchema;
+use turnfold_store::RescueError;
 
 use crate::documents;
 use crate::http::{json_text, typed};
+use crate::prelude::*;
 
 /// Declares the codes of problems, each with its status, its name and its title.
 macro_rules! codes {

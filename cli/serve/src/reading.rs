@@ -1,18 +1,9 @@
 //! Reads of a branch for a token. Reads that fold a long log wait in a queue (SV-31).
 
-use std::sync::Arc;
-
-use serde::Deserialize;
-use turnfold_history::Viewer;
-use turnfold_store::MatchName;
-use utoipa::IntoParams;
-
-use crate::app::App;
-use crate::auth::{Access, Bearer, no_token};
+use crate::auth::no_token;
 use crate::http::name;
 use crate::limits::{FoldsOf, SHORT_LOG};
-use crate::open_branch::OpenBranch;
-use crate::problem::ApiResult;
+use crate::prelude::*;
 
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct BranchPath {

@@ -34,27 +34,19 @@ pub(crate) mod statuses;
 
 /// What most resources use.
 mod prelude {
-    pub(crate) use std::sync::Arc;
-
     pub(crate) use axum::extract::{Request, State};
-    pub(crate) use axum::http::{HeaderMap, StatusCode};
-    pub(crate) use axum::response::{IntoResponse, Response};
-    pub(crate) use serde::{Deserialize, Serialize};
-    pub(crate) use turnfold_core::{Digest, Seat};
-    pub(crate) use turnfold_history::{Revision, Viewer};
-    pub(crate) use turnfold_store::{BranchName, GrantId, GrantKind, MatchName, NewGrant};
-    pub(crate) use utoipa::{IntoParams, ToSchema};
+    pub(crate) use turnfold_store::NewGrant;
 
     pub(crate) use super::statuses::{Changed, Deleted, Looked, Name};
     pub(crate) use super::{JsonQuery, RequestTo};
-    pub(crate) use crate::app::{App, to_end};
-    pub(crate) use crate::auth::{Access, AccessToken, Bearer, TokenKind};
+    pub(crate) use crate::app::to_end;
+    pub(crate) use crate::auth::AccessToken;
     pub(crate) use crate::documents::{self, lists};
     pub(crate) use crate::http::{
         AnswerForm, JSON, List, NoParameters, ValidQuery, created, given, json, json_body, link_next,
         list_limit, name, name_if_given, require_accepted, text, typed,
     };
-    pub(crate) use crate::problem::{ApiResult, Problem, ProblemCode};
+    pub(crate) use crate::prelude::*;
     pub(crate) use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
     pub(crate) use crate::takeback::current_branch;
 }

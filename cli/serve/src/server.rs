@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 use std::{fmt, io};
 
 use axum::Router;
@@ -16,16 +14,14 @@ use tokio::signal;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
-use turnfold_core::{Digest, DueRoll, Registry};
-use turnfold_store::{Store, StoreError};
+use turnfold_core::{DueRoll, Registry};
 
-use crate::app::App;
 use crate::auto_host;
 use crate::connections::Connections;
 use crate::hosting::{self, HostedMail};
 use crate::limits::{CLOSING_TIME, connections_max};
 use crate::middleware::show_metrics;
-use crate::problem::ApiResult;
+use crate::prelude::*;
 use crate::resources::calls::{self, Notifying};
 use crate::router::router;
 
