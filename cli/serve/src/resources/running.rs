@@ -1,6 +1,6 @@
 //! How the service runs: health checks (SV-28), its description (SV-33), its status, and the backup of its store.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -136,33 +136,19 @@ pub(crate) async fn status(
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-struct ToBody {
-    buffer: Vec<u8>,
-    sender: mpsc::Sender<io::Result<Bytes>>,
-}
+/// Sends what is written as parts of a body.
+struct BodyWriter(mpsc::Sender<io::Result<Bytes>>);
 
-impl ToBody {
-    fn send(&mut self, part: io::Result<Bytes>) -> io::Result<()> {
-        // Sending waits while the client does not read.
-        self.sender.blocking_send(part).map_err(|_| io::ErrorKind::BrokenPipe.into())
-    }
-}
-
-impl Write for ToBody {
+impl Write for BodyWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= CHUNK_BYTES {
-            self.flush()?;
-        }
+        // Sending waits while the client does not read.
+        let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
+        sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.buffer.is_empty() {
-            return Ok(());
-        }
-        let part = std::mem::take(&mut self.buffer);
-        self.send(Ok(part.into()))
+        Ok(())
     }
 }
 
@@ -180,12 +166,12 @@ pub(crate) async fn backup(
     app.serve(bearer, |_, access| access.require_admin()).await?;
     let (sender, mut receiver) = mpsc::channel(4);
     let written = tokio::task::spawn_blocking(move || {
-        let mut to_body = ToBody { buffer: Vec::new(), sender };
-        let written = app.store.backup(&mut to_body, true, &mut |_| {});
-        let written = written.and_then(|_| to_body.flush().map_err(|source| RescueError::Write { source }));
+        let mut body = BufWriter::with_capacity(CHUNK_BYTES, BodyWriter(sender.clone()));
+        let written = app.store.backup(&mut body, true, &mut |_| {});
+        let written = written.and_then(|_| body.flush().map_err(|source| RescueError::Write { source }));
         written.inspect_err(|error| {
             tracing::warn!(%error, "a backup failed");
-            let _ = to_body.send(Err(io::ErrorKind::BrokenPipe.into()));
+            let _ = sender.blocking_send(Err(io::ErrorKind::BrokenPipe.into()));
         })
     });
     // A failure before anything was sent is a problem, not the beginning of a backup.
