@@ -30,18 +30,16 @@ pub(crate) mod position;
 pub(crate) mod rematch;
 pub(crate) mod rulesets;
 pub(crate) mod running;
-pub(crate) mod statuses;
 
 /// What most resources use.
 mod prelude {
     pub(crate) use axum::extract::{Request, State};
     pub(crate) use turnfold_store::NewGrant;
 
-    pub(crate) use super::statuses::{Changed, Deleted, Looked, Name};
     pub(crate) use super::{JsonQuery, RequestTo};
     pub(crate) use crate::app::to_end;
     pub(crate) use crate::auth::AccessToken;
-    pub(crate) use crate::documents::{self, lists};
+    pub(crate) use crate::documents::{self, Changed, Deleted, Looked, Name};
     pub(crate) use crate::http::{
         AnswerForm, JSON, List, NoParameters, ValidQuery, created, given, json, json_body, link_next,
         list_limit, name, name_if_given, require_accepted, text, typed,

@@ -7,9 +7,9 @@ use turnfold_store::Grant;
 
 use super::calls::is_turn;
 use super::prelude::*;
-use super::statuses::{CalendarEnded, CalendarFile, CalendarRead, CalendarText};
 use crate::auth::no_token;
 use crate::auto_host::{self, Deadline};
+use crate::documents::{CalendarEnded, CalendarFile, CalendarRead, CalendarText};
 use crate::limits::ClientAddress;
 
 const CALENDAR: &str = "text/calendar; charset=utf-8";

@@ -124,12 +124,11 @@ impl TurnCalls {
 
     pub(crate) fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
         let mut wishes = lock(&self.wishes);
-        match (to, wishes.get_mut(&token)) {
-            (Some(to), Some(wish)) => wish.to = to,
-            (Some(to), None) => {
-                drop(wishes.insert(token, Wish { to, branch: BranchName::main(), head: None, turn: None }));
-            }
-            (None, _) => drop(wishes.remove(&token)),
+        if let Some(to) = to {
+            let new = Wish { to: String::new(), branch: BranchName::main(), head: None, turn: None };
+            wishes.entry(token).or_insert(new).to = to;
+        } else {
+            wishes.remove(&token);
         }
         self.save(&wishes)
     }

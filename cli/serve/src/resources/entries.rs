@@ -8,9 +8,8 @@ use turnfold_show::render::{self, NothingPlayed};
 use turnfold_store::IdempotencyKey;
 
 use super::prelude::*;
-use super::statuses::{AppendProblems, Key, TagList};
 use crate::append::{AnsweredAppend, AppendRequest, AppendedKind, COMMANDS_MAX};
-use crate::documents::EntryList;
+use crate::documents::{AppendProblems, EntryList, Key, TagList};
 use crate::http::{Tags, tag_value};
 
 /// Which entries to read.

@@ -9,8 +9,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::prelude::*;
-use super::statuses::{Document, EventIdText, Followed};
 use crate::auth::no_token;
+use crate::documents::{Document, EventIdText, Followed};
 use crate::http::body_of_parts;
 use crate::knowledge::{Delta, EventId, Resumed};
 use crate::limits::StreamPlace;

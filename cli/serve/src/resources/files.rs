@@ -6,8 +6,7 @@ use turnfold_show::{FrameDocument, FrameLimits, Page};
 use super::branches::require_all;
 use super::position::{PositionQuery, attachment};
 use super::prelude::*;
-use super::statuses::{AnsweredLarge, LookedLarge};
-use crate::documents::FrameList;
+use crate::documents::{AnsweredLarge, FrameList, LookedLarge};
 use crate::http::{HTML, TEXT};
 
 /// Where a file ends.

@@ -3,12 +3,8 @@
 use turnfold_store::{Genesis, Grant, JoinedSeat, PlayerName, StoreError};
 
 use super::prelude::*;
-use super::statuses::{Id, InvitedProblems, JoinProblems};
 use crate::auth::require_live;
-
-lists! {
-    GrantList: GrantJson, String;
-}
+use crate::documents::{Id, InvitedProblems, JoinProblems};
 
 const DAY_S: u64 = 24 * 60 * 60;
 
@@ -211,7 +207,7 @@ pub(crate) async fn create(
 
 /// List the grants
 #[utoipa::path(operation_id = "list_grants", get, path = "/v1/matches/{match}/grants", tag = "grants", params(("match" = inline(Name), Path)),
-    responses((status = 200, description = "all grants of the match, without their tokens", body = GrantList), Looked))]
+    responses((status = 200, description = "all grants of the match, without their tokens", body = documents::GrantList), Looked))]
 pub(crate) async fn list(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,

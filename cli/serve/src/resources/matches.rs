@@ -11,13 +11,9 @@ use turnfold_store::{Genesis, GrantLabel, PackedEntries};
 use super::match_document::{AskedOfMatch, MatchJson};
 use super::prelude::*;
 use super::rematch::rematch_of;
-use super::statuses::ReplayText;
+use crate::documents::ReplayText;
 use crate::http::{body, has_type};
 use crate::limits::REPLAY_BYTES_MAX;
-
-lists! {
-    MatchList: MatchJson, String;
-}
 
 /// Which matches to list.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -45,7 +41,7 @@ const LOOKED_AT_MAX: usize = 1000;
 /// List the matches that the token may see
 #[utoipa::path(operation_id = "list_matches", get, path = "/v1/matches", tag = "matches", params(PageQuery),
     responses((status = 200, description = "the matches, by name", content(
-        (MatchList = "application/json"), (String = "text/plain"))), Looked))]
+        (documents::MatchList = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     bearer: Bearer,

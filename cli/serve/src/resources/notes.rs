@@ -3,14 +3,10 @@
 use turnfold_store::{GrantLabel, Note, NoteId, NoteText, NotedEntry, StoreError};
 
 use super::prelude::*;
-use super::statuses::Id;
 use crate::auth::no_token;
+use crate::documents::Id;
 use crate::open_branch::OpenBranch;
 use crate::reading::AsWhom;
-
-lists! {
-    NoteList: NoteJson, String;
-}
 
 /// A note, as a viewer may know it.
 #[derive(Serialize, ToSchema)]
@@ -151,7 +147,7 @@ fn lineage(app: &App, branch: &OpenBranch) -> ApiResult<Vec<(BranchName, u64)>> 
 /// List the notes on a match and on the entries of a branch
 #[utoipa::path(operation_id = "list_notes", get, path = "/v1/matches/{match}/branches/{branch}/notes", tag = "notes",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom),
-    responses((status = 200, description = "the notes that the token's holder may read, as they were written", body = NoteList), Looked))]
+    responses((status = 200, description = "the notes that the token's holder may read, as they were written", body = documents::NoteList), Looked))]
 pub(crate) async fn list(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,

@@ -13,8 +13,8 @@ use turnfold_mail::{
 use turnfold_store::Grant;
 
 use super::prelude::*;
-use super::statuses::{Document, PaperProblems};
 use crate::auth::require_live;
+use crate::documents::Document;
 use crate::hosting::{at_desk, desk_problem};
 use crate::http::{BYTES, body, has_type, number, one_line};
 use crate::limits::{FoldsOf, PAPER_BYTES_MAX};
@@ -50,7 +50,7 @@ pub(crate) struct PaperTaken {
     responses((status = 201, description = "the desk recorded the paper", content(
         (PaperTaken = "application/json"), (String = "text/plain"))),
         (status = 200, description = "the desk had recorded the paper before", content(
-        (PaperTaken = "application/json"), (String = "text/plain"))), PaperProblems))]
+        (PaperTaken = "application/json"), (String = "text/plain"))), Changed))]
 pub(crate) async fn take(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     form: AnswerForm,

@@ -13,8 +13,7 @@ use turnfold_show::drawing::{Highlights, svg};
 use turnfold_show::{FrameLimits, render};
 
 use super::prelude::*;
-use super::statuses::{Answered, AnsweredLarge, TagList, TrialProblems};
-use crate::documents::{LegalCommandList, View};
+use crate::documents::{Answered, AnsweredLarge, LegalCommandList, TagList, TrialProblems, View};
 use crate::http::{SVG, TEXT, Tags, given_number, json_text, tag_value};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::open_branch::CachedView;

@@ -11,11 +11,7 @@ use turnfold_history::{ReplayError, find_rules};
 use turnfold_proof::bundle::NeededModule;
 
 use super::prelude::*;
-use super::statuses::{ModuleDigest, Open};
-
-lists! {
-    RulesetList: Ruleset, String;
-}
+use crate::documents::{ModuleDigest, Open};
 
 /// A game.
 #[derive(Serialize, ToSchema)]
@@ -43,7 +39,7 @@ pub(crate) struct RulesetCommand {
 
 /// List the games
 #[utoipa::path(operation_id = "list_rulesets", get, path = "/v1/rulesets", tag = "rulesets", security(()),
-    responses((status = 200, description = "all rulesets", body = RulesetList), Open))]
+    responses((status = 200, description = "all rulesets", body = documents::RulesetList), Open))]
 pub(crate) async fn list(State(app): State<Arc<App>>, _: JsonQuery<NoParameters>) -> ApiResult {
     let mut items = Vec::new();
     for rules in app.registry.iter() {

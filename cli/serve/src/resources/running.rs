@@ -10,7 +10,7 @@ use turnfold_store::{RescueError, Store};
 
 use super::position::attachment;
 use super::prelude::*;
-use super::statuses::{Document, Open};
+use crate::documents::{Document, Open};
 use crate::http::{BYTES, body_of_parts};
 
 /// How long an answer of the database stays good, and how long to wait for one.
