@@ -1,17 +1,13 @@
 //! The resources of the service (SV-8). Handlers know no rules; each calls what its verb calls.
 
-use std::sync::Arc;
-
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::app::App;
-use crate::auth::Bearer;
 use crate::http::{JSON, ValidQuery, require_accepted};
 use crate::limits::ClientAddress;
-use crate::problem::{ApiResult, Problem};
+use crate::prelude::*;
 
 pub(crate) mod accord;
 pub(crate) mod branches;
