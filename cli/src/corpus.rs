@@ -9,7 +9,7 @@ use crate::context::Workspace;
 use crate::failure::{Failure, unless_fault};
 use crate::histories::{record_warning, require_seat};
 use crate::output::warn;
-use crate::sources::{REPLAYS, Several, files_of, in_bundle, require_one_stdin, stands_for_files};
+use crate::sources::{Several, require_one_stdin, stands_for_files};
 use crate::stderr;
 
 /// How many logs are read before their results are shown.
@@ -43,27 +43,19 @@ impl CorpusArgs {
     }
 
     fn named(&self, workspace: &Workspace) -> Result<Several<SourceName>, Failure> {
-        let mut sources = Vec::new();
-        let mut failures = Vec::new();
+        let mut found = Several::from(Vec::new());
         for text in &self.sources {
-            if !stands_for_files(text) {
-                let name: SourceName = text.parse().map_err(Failure::usage)?;
-                match in_bundle(&name, workspace)? {
-                    Some(within) => sources.extend(within),
-                    None => sources.push(name),
-                }
-                continue;
-            }
-            let files = files_of(text, &REPLAYS)?;
-            sources.extend(files.sources.iter().map(|file| SourceName::of_file(file)));
-            failures.extend(files.failures);
+            // What stands for files is not read as a name, even if a match has it.
+            let name: Option<SourceName> =
+                if stands_for_files(text) { None } else { Some(text.parse().map_err(Failure::usage)?) };
+            found.add(text, name.as_ref(), workspace)?;
         }
-        require_one_stdin(sources.iter().filter(|name| name.is_standard_input()).count())?;
+        require_one_stdin(found.sources.iter().filter(|name| name.is_standard_input()).count())?;
         // A store that is not there is one failure, not one of each revision.
-        if sources.iter().any(|name| matches!(name, SourceName::Revision(_))) {
+        if found.sources.iter().any(|name| matches!(name, SourceName::Revision(_))) {
             workspace.require_store()?;
         }
-        Ok(Several { sources, failures })
+        Ok(found)
     }
 }
 

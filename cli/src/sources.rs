@@ -89,33 +89,45 @@ pub(crate) struct Several<T> {
 impl<T: NamedSource> Named<T> {
     /// Returns the sources of arguments. A name that both a match and a folder have means the match.
     pub(crate) fn of(args: &[SourceArg<T>], workspace: &Workspace) -> Result<Self, Failure> {
-        let mut found = Vec::new();
-        let mut failures = Vec::new();
+        let mut found = Several::from(Vec::new());
         let mut is_one = args.len() == 1;
         for SourceArg { text, name } in args {
-            if let Some(name) = name
-                && let Some(within) = in_bundle(name, workspace)?
-            {
-                is_one &= within.len() == 1;
-                found.extend(within);
-                continue;
-            }
-            match name {
-                Some(name) if !stands_for_files(text) || is_match(name.source(), workspace) => {
-                    found.push(name.clone());
-                }
-                _ => {
-                    is_one = false;
-                    let files = files_of(text, &REPLAYS)?;
-                    found.extend(files.sources.iter().map(|file| T::from(SourceName::of_file(file))));
-                    failures.extend(files.failures);
-                }
-            }
+            is_one &= found.add(text, name.as_ref(), workspace)?;
         }
-        require_one_stdin(found.iter().filter(|name| name.source().is_standard_input()).count())?;
-        match found.as_slice() {
+        require_one_stdin(found.sources.iter().filter(|name| name.source().is_standard_input()).count())?;
+        match found.sources.as_slice() {
             [name] if is_one => Ok(Self::One(name.clone())),
-            _ => Ok(Self::Several(Several { sources: found, failures })),
+            _ => Ok(Self::Several(found)),
+        }
+    }
+}
+
+impl<T: NamedSource> Several<T> {
+    /// Adds what an argument stands for. Returns `true` if that is a single source, which is named directly.
+    pub(crate) fn add(
+        &mut self,
+        text: &str,
+        name: Option<&T>,
+        workspace: &Workspace,
+    ) -> Result<bool, Failure> {
+        if let Some(name) = name
+            && let Some(within) = in_bundle(name, workspace)?
+        {
+            let is_one = within.len() == 1;
+            self.sources.extend(within);
+            return Ok(is_one);
+        }
+        match name {
+            Some(name) if !stands_for_files(text) || is_match(name.source(), workspace) => {
+                self.sources.push(name.clone());
+                Ok(true)
+            }
+            _ => {
+                let files = files_of(text, &REPLAYS)?;
+                self.sources.extend(files.sources.iter().map(|file| T::from(SourceName::of_file(file))));
+                self.failures.extend(files.failures);
+                Ok(false)
+            }
         }
     }
 }
@@ -144,7 +156,7 @@ pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     }
 }
 
-pub(crate) fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Result<Option<Vec<T>>, Failure> {
+fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Result<Option<Vec<T>>, Failure> {
     let path = match name.source() {
         SourceName::File(file) => file.path.clone(),
         SourceName::Revision(revision) => {
@@ -178,7 +190,7 @@ fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
 
 /// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not
 /// read.
-pub(crate) fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
+fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
     let path = Path::new(text);
     let found = if path.is_dir() {
         FoundFiles::with_ending(&[path.into()], endings)

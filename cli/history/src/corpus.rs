@@ -16,17 +16,6 @@ use crate::viewer::seat_history::SeatHistory;
 use table::earlier;
 pub use table::{TableKind, TableRow};
 
-/// The property by which matches are grouped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grouping {
-    /// By ruleset and version.
-    Ruleset,
-    /// By ruleset, version and setup.
-    Setup,
-    /// By title.
-    Title,
-}
-
 type Tally = BTreeMap<String, u64>;
 
 fn add_all(sum: &mut Tally, more: Tally) {
@@ -61,11 +50,11 @@ struct Counts {
 }
 
 impl GroupedCounts {
-    /// Counts a match, as its viewer knows it.
+    /// Counts a match in a group, as its viewer knows it.
     ///
     /// # Errors
     /// As for [`SeatHistory::fold`] and [`SeatHistory::start`].
-    pub fn of(seat_history: &SeatHistory, by: Grouping) -> Result<Self, ReplayError> {
+    pub fn of(seat_history: &SeatHistory, group: String) -> Result<Self, ReplayError> {
         let mut counts = Counts::default();
         let mut first_at_ms = None;
         let mut last_at_ms = None;
@@ -92,15 +81,6 @@ impl GroupedCounts {
             counts.over = 1;
             counts.draws = u64::from(result.draw);
         }
-        let rules = seat_history.rules();
-        let ruleset = format!("{} {}", rules.name(), rules.version());
-        let group = match by {
-            Grouping::Ruleset => ruleset,
-            Grouping::Setup => {
-                format!("{ruleset}, setup {:.16}", blake3::hash(seat_history.setup()?.as_bytes()).to_hex())
-            }
-            Grouping::Title => seat_history.title().into(),
-        };
         Ok(Self(BTreeMap::from([(group, counts)])))
     }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use turnfold_core::picture::Picture;
-use turnfold_history::corpus::{GroupStatistics, GroupedCounts, Grouping, TableKind, TableRow};
+use turnfold_history::corpus::{GroupStatistics, GroupedCounts, TableKind, TableRow};
 use turnfold_history::search::Condition;
-use turnfold_history::{SeatHistory, Viewer};
+use turnfold_history::{ReplayError, SeatHistory, Viewer};
 use turnfold_show::drawing::{Highlights, svg};
 
 use crate::context::Context;
@@ -129,17 +129,12 @@ fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failur
     {
         return Err(no_form(path, "`.svg` or `.jsonl`"));
     }
-    let by = match args.by {
-        Some(GroupBy::Ruleset) | None => Grouping::Ruleset,
-        Some(GroupBy::Setup) => Grouping::Setup,
-        Some(GroupBy::Title) => Grouping::Title,
-    };
     let corpus = args.corpus.corpus(&mut context.workspace)?;
     let mut groups = GroupedCounts::default();
     // Matches that were read are counted even if others could not be.
     let unread = corpus.each(
         args.viewer,
-        |seat_history| GroupedCounts::of(&seat_history, by),
+        |seat_history| GroupedCounts::of(&seat_history, group_of(&seat_history, args.by)?),
         |_, counted| {
             groups.add(counted);
             Ok(())
@@ -175,6 +170,18 @@ fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failur
     }
     output.flush()?;
     ExitStatus::Yes.unless(unread)
+}
+
+fn group_of(seat_history: &SeatHistory, by: Option<GroupBy>) -> Result<String, ReplayError> {
+    let rules = seat_history.rules();
+    let ruleset = format!("{} {}", rules.name(), rules.version());
+    match by {
+        Some(GroupBy::Ruleset) | None => Ok(ruleset),
+        Some(GroupBy::Setup) => {
+            Ok(format!("{ruleset}, setup {:.16}", blake3::hash(seat_history.setup()?.as_bytes()).to_hex()))
+        }
+        Some(GroupBy::Title) => Ok(seat_history.title().into()),
+    }
 }
 
 fn svg_of(groups: &[GroupStatistics]) -> String {

@@ -54,7 +54,9 @@ impl Survey {
             return;
         }
         for (known, new) in self.errors.iter_mut().zip(other.errors) {
-            if reach(new.as_ref()) > reach(known.as_ref()) {
+            if let Some(error) = known
+                && new.as_ref().is_none_or(|new| new.reach > error.reach)
+            {
                 *known = new;
             }
         }
@@ -67,29 +69,19 @@ impl Survey {
         found: &[Value],
         view: &dyn Fn(&str) -> Option<Value>,
     ) {
-        match self.errors.get_mut(number) {
-            None => self.errors.push(comparison.error_in(found, view)),
-            Some(None) => {}
-            Some(known) => {
-                let new = comparison.error_in(found, view);
-                if reach(new.as_ref()) >= reach(known.as_ref()) {
-                    *known = new;
-                }
+        let Some(known) = self.errors.get_mut(number) else {
+            return self.errors.push(comparison.error_in(found, view));
+        };
+        if let Some(error) = known {
+            let new = comparison.error_in(found, view);
+            if new.as_ref().is_none_or(|new| new.reach >= error.reach) {
+                *known = new;
             }
         }
     }
 
     pub(crate) fn is_comparable(&self) -> bool {
         !self.errors.is_empty() && self.errors.iter().all(Option::is_none)
-    }
-}
-
-/// Returns how far a comparison led: into the view, to a value of another kind, or to one that can be compared.
-fn reach(error: Option<&ConditionError>) -> usize {
-    match error {
-        Some(ConditionError::NoField { found, .. }) => found.len(),
-        Some(ConditionError::OtherKind { .. }) => usize::MAX - 1,
-        None => usize::MAX,
     }
 }
 

@@ -14,7 +14,7 @@ use turnfold_core::picture::Picture;
 use turnfold_core::{AnyState, Outcome};
 
 use crate::ViewedEntry;
-use crate::compare::{Difference, Divergence};
+use crate::compare::Difference;
 use crate::error::ReplayError;
 use crate::search::condition::{Condition, Survey};
 use crate::viewer::Viewer;
@@ -137,9 +137,30 @@ impl Stepper {
         if range.is_empty() {
             return Ok(entries);
         }
-        for block in block_of(range.start)..=block_of(range.end - 1) {
-            let shown = self.block(block)?;
-            entries.extend(shown.iter().filter(|entry| range.contains(&entry.seq)).cloned());
+        for block in (range.start - 1) / BLOCK..=(range.end - 2) / BLOCK {
+            if !self.blocks.contains_key(&block) {
+                if self.blocks.len() >= BLOCKS_MAX {
+                    self.blocks.clear();
+                }
+                let from = block * BLOCK;
+                let to = (from + BLOCK).min(self.seat_history.head());
+                let mut state = self.state_after(from)?;
+                let mut shown = Vec::new();
+                self.seat_history.pass(state.as_mut(), from, to, &mut |seen| {
+                    if !seen.step.concealed() {
+                        let contradiction = seen.contradiction();
+                        let recorded = contradiction.and_then(|found| Some(found.recorded?.to_string()));
+                        shown.push(StepperEntry { recorded, ..StepperEntry::of(seen) });
+                    }
+                })?;
+                self.kept.keep(to, state.as_ref());
+                self.blocks.insert(block, shown);
+            }
+            for entry in self.blocks.get(&block).into_iter().flatten() {
+                if range.contains(&entry.seq) {
+                    entries.push(entry.clone());
+                }
+            }
         }
         Ok(entries)
     }
@@ -270,29 +291,9 @@ impl Stepper {
         Ok(stepper)
     }
 
-    fn block(&mut self, block: u64) -> Result<&[StepperEntry], ReplayError> {
-        if !self.blocks.contains_key(&block) {
-            if self.blocks.len() >= BLOCKS_MAX {
-                self.blocks.clear();
-            }
-            let from = block * BLOCK;
-            let to = (block * BLOCK + BLOCK).min(self.seat_history.head());
-            let mut state = self.state_after(from)?;
-            let mut shown = Vec::new();
-            self.seat_history.pass(state.as_mut(), from, to, &mut |seen| {
-                if !seen.step.concealed() {
-                    shown.push(StepperEntry::of(seen).with_record(seen.contradiction()));
-                }
-            })?;
-            self.kept.keep(to, state.as_ref());
-            self.blocks.insert(block, shown);
-        }
-        Ok(self.blocks.get(&block).map(Vec::as_slice).unwrap_or_default())
-    }
-
     fn state_after(&mut self, count: u64) -> Result<Box<dyn AnyState>, ReplayError> {
-        let (mut at, mut state) = match self.kept.nearest(count) {
-            Some((kept, state)) if kept >= self.at || self.at > count => (kept, state.fork()),
+        let (mut at, mut state) = match self.kept.states.range(..=count).next_back() {
+            Some((kept, state)) if *kept >= self.at || self.at > count => (*kept, state.fork()),
             _ => (self.at, self.state.fork()),
         };
         while at < count {
@@ -316,10 +317,6 @@ struct KeptStates {
 }
 
 impl KeptStates {
-    fn nearest(&self, count: u64) -> Option<(u64, &dyn AnyState)> {
-        self.states.range(..=count).next_back().map(|(kept, state)| (*kept, state.as_ref()))
-    }
-
     fn keep(&mut self, count: u64, state: &dyn AnyState) {
         if !count.is_multiple_of(self.stride) || self.states.contains_key(&count) {
             return;
@@ -330,10 +327,6 @@ impl KeptStates {
             self.states.retain(|kept, _| kept.is_multiple_of(self.stride));
         }
     }
-}
-
-fn block_of(seq: u64) -> u64 {
-    seq.saturating_sub(1) / BLOCK
 }
 
 /// An entry of a list.
@@ -357,10 +350,6 @@ impl StepperEntry {
             outcome: seen.outcome(),
             recorded: None,
         }
-    }
-
-    fn with_record(self, contradiction: Option<Divergence>) -> Self {
-        Self { recorded: contradiction.and_then(|found| Some(found.recorded?.to_string())), ..self }
     }
 
     fn contains(&self, lowercase: &str) -> bool {

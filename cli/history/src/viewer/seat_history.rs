@@ -417,7 +417,10 @@ impl SeatHistory {
     }
 
     /// Returns the setup as TOML for the host; for a player, the view of the first state as JSON.
-    pub(crate) fn setup(&self) -> Result<String, ReplayError> {
+    ///
+    /// # Errors
+    /// [`ReplayError::Setup`].
+    pub fn setup(&self) -> Result<String, ReplayError> {
         if !self.viewer.sees_all() {
             return Ok(format!("{:#}\n", self.viewer.view(self.start()?.as_ref())));
         }

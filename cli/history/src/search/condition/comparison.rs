@@ -134,10 +134,7 @@ impl ViewComparison {
             }
         }
         if let Some(value) = found.first() {
-            return Some(ConditionError::OtherKind {
-                comparison: Box::new(self.clone()),
-                value: value.clone(),
-            });
+            return Some(ConditionError::other_kind(self, value));
         }
         let whole = view("").unwrap_or_default();
         Some(ConditionError::no_field(self.path(), &self.first_path(&whole), &whole))

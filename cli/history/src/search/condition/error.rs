@@ -13,35 +13,51 @@ const LIKENESS_MIN: f64 = 0.7;
 const VALUE_CHARACTERS_MAX: usize = 60;
 
 /// A condition that makes no sense in the views that were examined.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ConditionError {
-    /// The condition compares values of two kinds.
-    #[error(
-        "`{comparison}` compares {} with {}, as `{}` is `{}`{}",
-        kind(value), comparison.compared_with().map_or("nothing", kind), comparison.path(), shortened(value),
-        path_note(comparison.compared_with())
-    )]
-    OtherKind {
-        /// The comparison.
-        comparison: Box<ViewComparison>,
-        /// The value in a view.
-        value: Value,
-    },
-    /// The condition has a field that no view has.
-    #[error("`{path}` is nowhere in the view, after any entry: {} {there}", place(found))]
-    NoField {
-        /// The path to the field.
-        path: String,
-        /// The longest part of the path that leads to a value; empty is the whole view.
-        found: String,
-        /// What that value has instead.
-        there: String,
-        /// The path with its next step replaced by a similar name, if there is one.
-        meant: Option<String>,
-    },
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ConditionError {
+    message: String,
+    advice: Option<String>,
+    /// The length of the path that leads into the view; the most for a path that leads to a value of another kind.
+    pub(super) reach: usize,
 }
 
 impl ConditionError {
+    /// Returns the error for a comparison with a value of another kind in a view.
+    pub(super) fn other_kind(comparison: &ViewComparison, value: &Value) -> Self {
+        let with = comparison.compared_with();
+        let note = match with {
+            Some(Value::String(text)) if text.starts_with('/') => {
+                "; what stands at the right is a value, and no path is read there"
+            }
+            _ => "",
+        };
+        let mut shown = value.to_string();
+        if let Some((end, _)) = shown.char_indices().nth(VALUE_CHARACTERS_MAX) {
+            shown.truncate(end);
+            shown.push('…');
+        }
+        let message = format!(
+            "`{comparison}` compares {} with {}, as `{}` is `{shown}`{note}",
+            kind(value),
+            with.map_or("nothing", kind),
+            comparison.path()
+        );
+        let advice = match value {
+            Value::String(_) => {
+                "write a string with quotes where it could be taken for a number, as in `\"7\"`"
+            }
+            Value::Array(_) => {
+                "write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements"
+            }
+            Value::Object(_) => "go on in the path to one of its fields",
+            Value::Number(_) => "write a number, as in `7`",
+            Value::Bool(_) => "write `true` or `false`",
+            Value::Null => "write `null`",
+        };
+        Self { message, advice: Some(advice.into()), reach: usize::MAX }
+    }
+
     /// Returns the error for a path that leads nowhere in a view. `tried` is the path with a name for each `*`.
     pub(super) fn no_field(path: &str, tried: &str, view: &Value) -> Self {
         let mut found = "";
@@ -55,14 +71,15 @@ impl ConditionError {
         }
         let rest = tried.get(found.len()..).unwrap_or_default().trim_start_matches('/');
         let (step, after) = rest.split_once('/').unwrap_or((rest, ""));
-        let mut meant = None;
+        let mut advice = None;
         let there = match value {
             Value::Object(fields) if fields.is_empty() => "has no fields".into(),
             Value::Object(fields) => {
                 if let Some(name) = name_like(fields.keys().map(String::as_str), step) {
                     let long = format!("{found}/{name}/{after}");
                     let is_there = view.pointer(&long).is_some();
-                    meant = Some(if is_there { long } else { format!("{found}/{name}") });
+                    let meant = if is_there { long } else { format!("{found}/{name}") };
+                    advice = Some(format!("did you mean `{meant}`?"));
                 }
                 let names: Vec<String> = fields.keys().take(NAMES_MAX).cloned().collect();
                 let listed = quoted_list(&names);
@@ -77,49 +94,13 @@ impl ConditionError {
             }
             _ => "has no parts".into(),
         };
-        Self::NoField { path: path.into(), found: found.into(), there, meant }
+        let place = if found.is_empty() { "the view".into() } else { format!("`{found}`") };
+        let message = format!("`{path}` is nowhere in the view, after any entry: {place} {there}");
+        Self { message, advice, reach: found.len() }
     }
 
     pub(crate) fn advice(&self) -> Option<String> {
-        let advice = match self {
-            Self::NoField { meant, .. } => {
-                return meant.as_ref().map(|meant| format!("did you mean `{meant}`?"));
-            }
-            Self::OtherKind { value, .. } => match value {
-                Value::String(_) => {
-                    "write a string with quotes where it could be taken for a number, as in `\"7\"`"
-                }
-                Value::Array(_) => {
-                    "write an array as JSON, as in `[0,3]`, or go on in the path to one of its elements"
-                }
-                Value::Object(_) => "go on in the path to one of its fields",
-                Value::Number(_) => "write a number, as in `7`",
-                Value::Bool(_) => "write `true` or `false`",
-                Value::Null => "write `null`",
-            },
-        };
-        Some(advice.into())
-    }
-}
-
-fn place(found: &str) -> String {
-    if found.is_empty() { "the view".into() } else { format!("`{found}`") }
-}
-
-fn path_note(value: Option<&Value>) -> &'static str {
-    match value {
-        Some(Value::String(text)) if text.starts_with('/') => {
-            "; what stands at the right is a value, and no path is read there"
-        }
-        _ => "",
-    }
-}
-
-fn shortened(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(VALUE_CHARACTERS_MAX) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
+        self.advice.clone()
     }
 }
 
