@@ -244,12 +244,11 @@ fn log_lines(
 }
 
 fn in_words(entry: &StepperEntry, digits: usize) -> String {
-    let StepperEntry { seq, command, outcome, recorded } = entry;
-    let mut text = format!("{command} => {outcome}");
-    if let Some(recorded) = recorded {
-        text = format!("{} {text}", recorded_mark(recorded));
+    let mut line = format!("{:digits$} ", entry.seq);
+    if let Some(recorded) = &entry.recorded {
+        line = format!("{line}{} ", recorded_mark(recorded));
     }
-    format!("{seq:digits$} {}", printable(&text))
+    printable(&(line + &entry.text)).into_owned()
 }
 
 /// Breaks a line at spaces into lines that fit in a panel. Text that does not fit is cut.

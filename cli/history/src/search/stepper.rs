@@ -10,8 +10,8 @@ use std::mem;
 use std::ops::Range;
 
 use serde_json::Value;
+use turnfold_core::AnyState;
 use turnfold_core::picture::Picture;
-use turnfold_core::{AnyState, Outcome};
 
 use crate::ViewedEntry;
 use crate::compare::Difference;
@@ -150,7 +150,7 @@ impl Stepper {
                     if !seen.step.concealed() {
                         let contradiction = seen.contradiction();
                         let recorded = contradiction.and_then(|found| Some(found.recorded?.to_string()));
-                        shown.push(StepperEntry { recorded, ..StepperEntry::of(seen) });
+                        shown.push(StepperEntry { seq: seen.seq(), text: text_of(seen), recorded });
                     }
                 })?;
                 self.kept.keep(to, state.as_ref());
@@ -180,7 +180,9 @@ impl Stepper {
         };
         for (index, part) in parts.into_iter().enumerate() {
             let found = self.find(part, direction, &mut |seen, _| {
-                seen.is_some_and(|seen| !seen.step.concealed() && StepperEntry::of(seen).contains(&text))
+                seen.is_some_and(|seen| {
+                    !seen.step.concealed() && text_of(seen).to_lowercase().contains(&text)
+                })
             })?;
             if let Some(seq) = found {
                 return Ok(Some(Hit { seq, wrapped: index > 0 }));
@@ -334,27 +336,14 @@ impl KeptStates {
 pub struct StepperEntry {
     /// The entry's number in the viewer's numbering.
     pub seq: u64,
-    /// Seat and command.
-    pub command: String,
-    /// The outcome.
-    pub outcome: Outcome,
+    /// Seat, command and outcome.
+    pub text: String,
     /// What the source records instead, if that differs.
     pub recorded: Option<String>,
 }
 
-impl StepperEntry {
-    fn of(seen: &ViewedEntry<'_>) -> Self {
-        Self {
-            seq: seen.seq(),
-            command: format!("{} {}", seen.seat(), seen.command()),
-            outcome: seen.outcome(),
-            recorded: None,
-        }
-    }
-
-    fn contains(&self, lowercase: &str) -> bool {
-        format!("{} => {}", self.command, self.outcome).to_lowercase().contains(lowercase)
-    }
+fn text_of(seen: &ViewedEntry<'_>) -> String {
+    format!("{} {} => {}", seen.seat(), seen.command(), seen.outcome())
 }
 
 /// The direction of a search.
