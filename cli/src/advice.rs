@@ -205,7 +205,7 @@ pub(crate) fn after_not_played(reason: &NotPlayed, asked: Option<Viewer>) -> Opt
     Some(match reason {
         NotPlayed::OtherHead { revision, .. } => format!(
             "look at `turnfold log {revision}{}` and try again, or branch off with `turnfold branch`",
-            Viewer::as_option(asked)
+            asked.map(|viewer| format!(" --as {viewer}")).unwrap_or_default()
         ),
         NotPlayed::KeyUsed { .. } => "choose a new key".into(),
         NotPlayed::ByMail { revision, .. } => format!(

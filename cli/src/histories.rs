@@ -115,8 +115,8 @@ pub(crate) fn seek(
     source: &SourceName,
     workspace: &Workspace,
 ) -> Result<(Viewer, Box<dyn AnyState>), Failure> {
-    if matches!(source, SourceName::Revision(_)) {
-        let found = SeatHistory::seek(viewer, source, workspace)?;
+    if let SourceName::Revision(revision) = source {
+        let found = SeatHistory::seek(viewer, revision, workspace)?;
         require_seat(viewer, found.1.players(), source)?;
         return Ok(found);
     }

@@ -194,12 +194,6 @@ impl From<String> for Line {
     }
 }
 
-impl From<fmt::Arguments<'_>> for Line {
-    fn from(text: fmt::Arguments<'_>) -> Self {
-        plain(text).into()
-    }
-}
-
 /// Writes the text with unprintable characters escaped.
 impl fmt::Display for Line {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

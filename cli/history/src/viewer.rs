@@ -17,7 +17,6 @@ use turnfold_core::{
     Answer, AnyRules, AnyState, DicePolicy, Digest, FoldError, Json, Logged, Outcome, Perspective,
     QueryError, Seat, SetupError, Step,
 };
-use turnfold_store::IdempotencyKey;
 
 use crate::compare::Divergence;
 use crate::tfl::SeenBy;
@@ -133,16 +132,6 @@ impl Viewer {
             }
             error
         })
-    }
-
-    /// Returns the option `--as` of a suggested command, with a space before it, or an empty string if no viewer was
-    /// requested.
-    #[must_use]
-    pub fn as_option(asked: Option<Self>) -> String {
-        match asked {
-            Some(viewer) => format!(" --as {viewer}"),
-            None => String::new(),
-        }
     }
 
     /// Returns the hash of a state, if this is the host.
@@ -364,9 +353,10 @@ impl ViewedEntry<'_> {
 
     /// Returns the record with the time and key that its source has.
     pub fn logged_record(&mut self) -> LoggedRecord {
-        let recorded_at_ms = self.recorded_at_ms();
-        let key = self.key().map(String::from);
-        LoggedRecord { record: self.record(), recorded_at_ms, key, link: None }
+        let LogEntry { recorded_at_ms, key, .. } = self.entry;
+        // Only the host may see an idempotency key.
+        let key = if self.viewer.sees_all() { key.as_ref().map(ToString::to_string) } else { None };
+        LoggedRecord { record: self.record(), recorded_at_ms: *recorded_at_ms, key, link: None }
     }
 
     /// Returns the outcome that the source records, if the viewer may know it.
@@ -379,15 +369,6 @@ impl ViewedEntry<'_> {
     #[must_use]
     pub fn recorded_at_ms(&self) -> Option<i64> {
         self.entry.recorded_at_ms
-    }
-
-    /// Returns the idempotency key. Only the host may see one.
-    #[must_use]
-    pub(crate) fn key(&self) -> Option<&str> {
-        if !self.viewer.sees_all() {
-            return None;
-        }
-        self.entry.key.as_ref().map(IdempotencyKey::as_str)
     }
 
     /// Compares what the source records with what the rules compute, if the viewer may know it.

@@ -84,7 +84,7 @@ pub(super) fn is_confirmed(
     let question = format!("delete {name} with {with} [y,n]?");
     let is_yes = context.output.ask(&question, &["y", "n"], "y: delete it, n: keep it\n")? == "y";
     if !is_yes {
-        context.output.line(format_args!("{name} is kept"))?;
+        context.output.line(format!("{name} is kept"))?;
     }
     Ok(is_yes)
 }

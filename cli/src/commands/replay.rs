@@ -86,7 +86,7 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     let entries = counted(seat_history.head(), "entry", "entries");
     let note = match seat_history.viewer().state_hash(end.as_ref()) {
         Some(hash) => [plain(format_args!("{entries}, state ")), dim(hash)].into(),
-        None => format_args!("{entries}, as {viewer} may know them").into(),
+        None => format!("{entries}, as {viewer} may know them").into(),
     };
     output.note([note])?;
     Ok(ExitStatus::Yes)

@@ -120,7 +120,7 @@ impl CheckReport {
         if !is_good && self.files.len() > 1 {
             lines.push(strong("failed files:").into());
             for headline in headlines {
-                lines.push(format_args!("  {}", error_text("  ", &headline)).into());
+                lines.push(format!("  {}", error_text("  ", &headline)).into());
             }
         }
         let summary = self.summary();

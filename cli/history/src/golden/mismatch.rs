@@ -171,7 +171,7 @@ impl Mismatch {
                 }
                 DiceFinding::RecordedValues => "recorded, so the values are the file's and the rules differ",
             };
-            lines.insert(1, Line::from(format_args!("dice: {what}")));
+            lines.insert(1, Line::from(format!("dice: {what}")));
         }
         if let (Some(state), Some(seq)) = (&self.state, self.divergence.subject.seq()) {
             let heading = match state.sides {
@@ -187,7 +187,7 @@ impl Mismatch {
             };
             lines.push(Line::from(heading));
             for field in &state.fields {
-                lines.push(Line::from(format_args!("  {field}")));
+                lines.push(Line::from(format!("  {field}")));
             }
         }
         let what = match self.kind() {

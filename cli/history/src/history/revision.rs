@@ -63,24 +63,24 @@ impl FromStr for Revision {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut place = text;
-        let mut seq = None;
-        if let Some((before, after)) = text.split_once(':') {
-            place = before;
-            seq = Some(number(after).map_err(|cause| malformed(text, &cause))?);
-        }
-        let mut branch = BranchName::main();
-        if let Some((before, after)) = place.split_once('@') {
-            place = before;
-            branch = after.parse().map_err(|cause: Malformed| malformed(text, &cause))?;
-        }
-        let match_name = place.parse().map_err(|cause: Malformed| malformed(text, &cause))?;
-        Ok(Self { match_name, branch, seq })
+        read_revision(text)
+            .map_err(|cause| format!("{cause} in revision `{text}`, which is written MATCH[@BRANCH][:SEQ]"))
     }
 }
 
-fn malformed(revision: &str, cause: &dyn fmt::Display) -> String {
-    format!("{cause} in revision `{revision}`, which is written MATCH[@BRANCH][:SEQ]")
+fn read_revision(text: &str) -> Result<Revision, Malformed> {
+    let mut place = text;
+    let mut seq = None;
+    if let Some((before, after)) = text.split_once(':') {
+        place = before;
+        seq = Some(number(after)?);
+    }
+    let mut branch = BranchName::main();
+    if let Some((before, after)) = place.split_once('@') {
+        place = before;
+        branch = after.parse()?;
+    }
+    Ok(Revision { match_name: place.parse()?, branch, seq })
 }
 
 /// Where a history comes from: the store, or a replay file.

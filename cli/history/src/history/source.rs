@@ -157,10 +157,15 @@ impl HistorySource {
 
     /// Returns the number and state of the last usable snapshot at or before entry `seq`, or 0 and the start.
     pub(crate) fn nearest_state(&self, seq: u64) -> Result<(u64, Box<dyn AnyState>), ReplayError> {
-        if let StoredEntries::Branch { store, revision, build } = &self.entries
-            && let Some(resumed) = resume(&*self.history.rules, revision, store, seq, build.as_ref())?
+        if let StoredEntries::Branch { store, revision, build: Some(build) } = &self.entries
+            && let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, seq, build)?
         {
-            return Ok(resumed);
+            match self.history.rules.resume(&snapshot.state, snapshot.rolls) {
+                Ok(state) => return Ok((snapshot.seq, state)),
+                Err(error) => {
+                    tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
+                }
+            }
         }
         Ok((0, self.history.start()?))
     }
@@ -363,26 +368,4 @@ fn build_with(build: &Digest, rules: &dyn AnyRules) -> Option<Digest> {
     let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 build with module");
     hasher.update(build.as_bytes()).update(module.as_bytes());
     Some(hasher.finalize().into())
-}
-
-type Resumed = (u64, Box<dyn AnyState>);
-
-fn resume(
-    rules: &dyn AnyRules,
-    revision: &Revision,
-    store: &StoreReader,
-    to: u64,
-    build: Option<&Digest>,
-) -> Result<Option<Resumed>, ReplayError> {
-    let Some(build) = build else { return Ok(None) };
-    let Some(snapshot) = store.find_snapshot(&revision.match_name, &revision.branch, to, build)? else {
-        return Ok(None);
-    };
-    match rules.resume(&snapshot.state, snapshot.rolls) {
-        Ok(state) => Ok(Some((snapshot.seq, state))),
-        Err(error) => {
-            tracing::debug!(%error, seq = snapshot.seq, "a snapshot that is no state is passed over");
-            Ok(None)
-        }
-    }
 }

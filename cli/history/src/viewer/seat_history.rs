@@ -9,7 +9,8 @@ use turnfold_store::{PackedEntries, StoreReader};
 use crate::compare::Divergence;
 use crate::viewer::may_know_recorded;
 use crate::{
-    History, HistorySource, LogEntry, Record, ReplayError, SourceName, Sources, Tail, ViewedEntry, Viewer,
+    History, HistorySource, LogEntry, Record, ReplayError, Revision, SourceName, Sources, Tail, ViewedEntry,
+    Viewer,
 };
 
 /// A history as one viewer knows it.
@@ -443,29 +444,25 @@ impl SeatHistory {
         self.source.until(count)
     }
 
-    /// Returns the state of a revision or replay file, and the viewer. For a file for one seat, the viewer is that seat.
+    /// Returns the state of a revision, and the viewer. For what a service has for one seat, the viewer is that seat.
     ///
     /// # Errors
     /// [`ReplayError`] if the history cannot be read or folded. A player learns no more from it than that player may
     /// know.
     pub fn seek(
         viewer: Viewer,
-        name: &SourceName,
+        revision: &Revision,
         sources: &dyn Sources,
     ) -> Result<(Viewer, Box<dyn AnyState>), ReplayError> {
-        // Snapshots lead to the head, and to entries in the numbering of the log. Anything else a player asks for needs the
-        // whole history.
-        if let SourceName::Revision(revision) = name
-            && (viewer.sees_all() || revision.seq.is_none())
-        {
-            let source = HistorySource::open(name, sources)?;
-            if source.history.view.is_none() {
-                return Ok((viewer, source.state_at(viewer, source.head, None)?));
-            }
-            let seat_history = Self::at(viewer, source, name)?;
-            return Ok((seat_history.viewer, seat_history.state()?));
+        let name = SourceName::Revision(revision.clone());
+        let source = HistorySource::open(&read_name(viewer, &name), sources)?;
+        // Snapshots lead to the head, and to entries in the numbering of the log.
+        if source.history.view.is_none() && (viewer.sees_all() || revision.seq.is_none()) {
+            return Ok((viewer, source.state_at(viewer, source.head, None)?));
         }
-        let seat_history = Self::load(viewer, name, sources)?;
+        // Anything else takes several passes, so the entries are read once.
+        let whole = HistorySource::of(source.into_history()?);
+        let seat_history = Self::at(viewer, whole, &name)?;
         Ok((seat_history.viewer, seat_history.state()?))
     }
 }
