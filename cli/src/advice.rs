@@ -257,18 +257,18 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::NoEntryFails { is_cut_short: true, .. } => "get the whole file back".into(),
         E::NoEntryFails { file, .. } => format!("`turnfold bless {file}` rewrites it"),
         E::Changed(_) => "try again".into(),
-        E::OtherVersion { match_name, recorded, known, .. } => {
-            without_rules(match_name, *recorded, Some(*known))
-        }
-        E::UnknownRuleset { .. } => {
-            let known = error.advice().unwrap_or_default();
-            format!(
-                "{known}; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules"
-            )
-        }
-        E::NoModule { cause, .. } => match &**cause {
-            NoRules::NotPassed { module, .. } => format!("`turnfold game check {module}` runs them"),
-            NoRules::NoReferee { .. } => "see `turnfold help referees`".into(),
+        E::NoRules(match_name, cause) => match (&**cause, match_name) {
+            (NoRules::OtherVersion { recorded, known, .. }, Some(match_name)) => {
+                without_rules(match_name, *recorded, Some(*known))
+            }
+            (NoRules::Unknown { .. }, _) => {
+                let known = error.advice().unwrap_or_default();
+                format!(
+                    "{known}; `turnfold game add FILE` adds a module, `--referee COMMAND` or `TURNFOLD_REFEREES` names a program that knows the rules"
+                )
+            }
+            (NoRules::NotPassed { module, .. }, _) => format!("`turnfold game check {module}` runs them"),
+            (NoRules::NoReferee { .. }, _) => "see `turnfold help referees`".into(),
             _ => return error.advice(),
         },
         E::File(error) if is_bundle(Path::new(&error.file)) => about_bundle(&error.file),

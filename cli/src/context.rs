@@ -153,8 +153,7 @@ impl Workspace {
                     NoRules::OtherVersion { known, .. } => Some(known),
                     NoRules::Unknown { .. } => None,
                     cause => {
-                        let match_name = Some(match_name.clone());
-                        return Err(ReplayError::NoModule { match_name, cause: Box::new(cause) }.into());
+                        return Err(ReplayError::NoRules(Some(match_name.clone()), Box::new(cause)).into());
                     }
                 };
                 return Err(Failure::usage(format!(

@@ -115,18 +115,18 @@ fn read(
 ) -> Result<(SeatHistory, Option<String>), Failure> {
     let source = match name {
         SourceName::File(file) => {
-            HistorySource::of(History::of_replay(&file.path, &workspace.read_replay(&file.path)?)?)
+            HistorySource::from(History::of_replay(&file.path, &workspace.read_replay(&file.path)?)?)
         }
         SourceName::Revision(revision) => {
             let whole = Revision { seq: None, ..revision.clone() };
             if let Some(replay) = workspace.fetch(&whole)? {
-                HistorySource::of(History::of_fetched(&whole, &replay)?)
+                HistorySource::from(History::of_fetched(&whole, &replay)?)
             } else {
                 HistorySource::of_branch(&whole, &workspace.read_store()?, &workspace.registry, None)?
             }
         }
     };
-    let mut seat_history = SeatHistory::of_source(viewer, source)?;
+    let mut seat_history = SeatHistory::of(viewer, source)?;
     require_seat(viewer, seat_history.start()?.players(), name)?;
     let contradiction = seat_history.contradiction();
     let warning = contradiction.map(|found| record_warning(name, &found, seat_history.is_of_seat()));

@@ -44,36 +44,10 @@ pub enum ReplayError {
     /// The threads for checking files cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
-    /// A ruleset that the registry does not have.
-    #[error("unknown ruleset `{}`", name.escape_debug())]
-    UnknownRuleset {
-        /// Its name.
-        name: String,
-        /// The rulesets that the registry has.
-        known: Vec<String>,
-    },
-    /// A match that was recorded under another version of its ruleset.
-    #[error(
-        "match `{match_name}` was recorded under `{ruleset}` version {recorded}, this build has version {known}"
-    )]
-    OtherVersion {
-        /// The match.
-        match_name: MatchName,
-        /// Its ruleset.
-        ruleset: String,
-        /// The version it was recorded under.
-        recorded: u32,
-        /// The version that the registry has.
-        known: u32,
-    },
-    /// The module of a match is missing, or two could be meant (MD-1).
-    #[error("{}{cause}", match_name.as_ref().map(|name| format!("match `{name}`: ")).unwrap_or_default())]
-    NoModule {
-        /// The match, if the rules were for one.
-        match_name: Option<MatchName>,
-        /// What is missing; boxed to keep results small.
-        cause: Box<NoRules>,
-    },
+    /// A match or ruleset without its rules, with the match if the rules were for one (MD-1). The cause is boxed to keep
+    /// results small.
+    #[error("{}", without_rules(_0.as_ref(), _1))]
+    NoRules(Option<MatchName>, Box<NoRules>),
     /// A module that failed or broke a law (MD-6).
     #[error(transparent)]
     Fault(#[from] Box<Fault>),
@@ -203,12 +177,19 @@ pub enum ReplayError {
     NotRepeatable,
 }
 
+fn without_rules(match_name: Option<&MatchName>, cause: &NoRules) -> String {
+    match (match_name, cause) {
+        (Some(match_name), NoRules::OtherVersion { name, recorded, known }) => format!(
+            "match `{match_name}` was recorded under `{name}` version {recorded}, this build has version {known}"
+        ),
+        (None, _) | (_, NoRules::Unknown { .. }) => cause.to_string(),
+        (Some(match_name), _) => format!("match `{match_name}`: {cause}"),
+    }
+}
+
 impl From<NoRules> for ReplayError {
     fn from(cause: NoRules) -> Self {
-        match cause {
-            NoRules::Unknown { name, known } => Self::UnknownRuleset { name, known },
-            cause => Self::NoModule { match_name: None, cause: Box::new(cause) },
-        }
+        Self::NoRules(None, Box::new(cause))
     }
 }
 
@@ -241,15 +222,15 @@ impl ReplayError {
         match self {
             Self::Input(InputError::NotRegular { .. }) => Some("name a regular file".into()),
             Self::Condition(error) => error.advice(),
-            Self::OtherVersion { .. } => Some("use the build that recorded it".into()),
-            Self::NoModule { cause, .. } => Some(match &**cause {
+            Self::NoRules(_, cause) => Some(match &**cause {
+                NoRules::Unknown { known, .. } => format!("known: {}", quoted_list(known)),
+                NoRules::OtherVersion { .. } => "use the build that recorded it".into(),
                 NoRules::NoModule { .. } => Self::PUT_MODULE.into(),
                 NoRules::NotPassed { .. } => "a check of the module runs them".into(),
                 NoRules::NoReferee { .. } => "name the program that knows the rules".into(),
                 NoRules::ModuleAndReferee { .. } => "name one of the two only".into(),
                 _ => "keep one of them, or name one by its digest with `--module`".into(),
             }),
-            Self::UnknownRuleset { known, .. } => Some(format!("known: {}", quoted_list(known))),
             _ => None,
         }
     }

@@ -274,8 +274,8 @@ impl History {
 /// Returns the newest version of a ruleset, for playing.
 ///
 /// # Errors
-/// [`ReplayError::UnknownRuleset`] with the known names, [`ReplayError::NoModule`] if two modules could be meant, and
-/// [`ReplayError::Refused`] for a recording.
+/// [`ReplayError::NoRules`] if no ruleset has the name or two modules could be meant, [`ReplayError::Refused`] for a
+/// recording.
 pub fn find_rules(name: &str, registry: &Registry) -> Result<Arc<dyn AnyRules>, ReplayError> {
     let rules = registry.newest(name)?;
     require_rules(&*rules)?;
@@ -298,22 +298,14 @@ pub fn require_rules(rules: &dyn AnyRules) -> Result<(), ReplayError> {
 /// Returns the rules under which a match was recorded (MD-1).
 ///
 /// # Errors
-/// [`ReplayError::UnknownRuleset`], [`ReplayError::OtherVersion`] and [`ReplayError::NoModule`].
+/// [`ReplayError::NoRules`].
 pub fn rules_of(
     genesis: &Genesis,
     revision: &Revision,
     registry: &Registry,
 ) -> Result<Arc<dyn AnyRules>, ReplayError> {
-    recorded_rules(genesis, registry).map_err(|cause| {
-        let match_name = revision.match_name.clone();
-        match cause {
-            NoRules::Unknown { name, known } => ReplayError::UnknownRuleset { name, known },
-            NoRules::OtherVersion { name: ruleset, recorded, known } => {
-                ReplayError::OtherVersion { match_name, ruleset, recorded, known }
-            }
-            cause => ReplayError::NoModule { match_name: Some(match_name), cause: Box::new(cause) },
-        }
-    })
+    recorded_rules(genesis, registry)
+        .map_err(|cause| ReplayError::NoRules(Some(revision.match_name.clone()), Box::new(cause)))
 }
 
 /// Returns the rules under which a match was recorded (MD-1), with an error that does not name the match. A module that

@@ -177,7 +177,7 @@ impl PlayCall<'_> {
         source.cut_after(*range.end());
         let dice = source.history.dice;
         let state = source.state_at(Viewer::HOST, before, None)?;
-        let mut seen = SeatHistory::of_source(Viewer::HOST, source)?;
+        let mut seen = SeatHistory::of(Viewer::HOST, source)?;
         let mut records = seen.records_after(before)?;
         if !self.is_recorded_as(&records, state, &dice) {
             let revision = self.revision.clone();

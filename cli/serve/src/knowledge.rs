@@ -91,7 +91,7 @@ impl Looking<'_> {
         let mut source = self.branch.source(self.app)?;
         source.cut_after(at);
         if self.viewer.sees_all() {
-            return Ok(SeatHistory::of_source(self.viewer, source)?);
+            return Ok(SeatHistory::of(self.viewer, source)?);
         }
         // Messages have no number of the log, which would show how many entries are concealed.
         Ok(self.folded(|knowledge| self.known(knowledge, at))?.history.read_from(source))

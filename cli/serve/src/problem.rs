@@ -391,8 +391,11 @@ impl From<ReplayError> for Problem {
         };
         let code = match &error {
             E::NoEntry { .. } => ProblemCode::NoEntry,
-            E::UnknownRuleset { .. } | E::OtherVersion { .. } => ProblemCode::NoRules,
-            E::NoModule { .. } | E::Fault(_) => ProblemCode::Module,
+            E::NoRules(_, cause) => match **cause {
+                NoRules::Unknown { .. } | NoRules::OtherVersion { .. } => ProblemCode::NoRules,
+                _ => ProblemCode::Module,
+            },
+            E::Fault(_) => ProblemCode::Module,
             E::OtherSeat(_) | E::Concealed { .. } | E::NoView { .. } => ProblemCode::Forbidden,
             E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => {
                 ProblemCode::Setup
@@ -404,7 +407,7 @@ impl From<ReplayError> for Problem {
         // A referee's output and command are only for the operator, who can read the service's log (RF-13).
         let failed = match &error {
             E::Fault(fault) if matches!(fault.of, FaultOf::Referee(_)) => Some(&fault.ruleset),
-            E::NoModule { cause, .. } => match &**cause {
+            E::NoRules(_, cause) => match &**cause {
                 NoRules::NoReferee { name, .. } => Some(name),
                 _ => None,
             },

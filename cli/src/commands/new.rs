@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde_json::json;
 use similar::get_close_matches;
+use turnfold_core::registry::NoRules;
 use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, NamedSetup, Seed, SetupError};
 use turnfold_history::input::check_title;
 use turnfold_history::{ReplayError, Revision, find_rules};
@@ -141,7 +142,9 @@ pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, F
         return found.ok_or_else(|| no_referee(name));
     }
     find_rules(name, &context.registry).map_err(|error| match error {
-        ReplayError::UnknownRuleset { .. } => name_unusable(error.into(), context),
+        ReplayError::NoRules(_, ref cause) if matches!(**cause, NoRules::Unknown { .. }) => {
+            name_unusable(error.into(), context)
+        }
         error => error.into(),
     })
 }

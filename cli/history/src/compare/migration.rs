@@ -31,8 +31,8 @@ impl MigratedMatch {
     ///
     /// # Errors
     /// [`ReplayError::NotTheSame`] at the first difference. [`ReplayError::Unusable`] for an unknown version, for the
-    /// match's own version, and for a match whose id must not change. [`ReplayError::OtherVersion`] if the newest
-    /// version is older and was not named. [`ReplayError::UnknownRuleset`], and any error of reading the match.
+    /// match's own version, and for a match whose id must not change. [`ReplayError::NoRules`] for an unknown ruleset,
+    /// or if the newest version is older and was not named. Any error of reading the match.
     pub fn of(
         store: &StoreReader,
         name: &MatchName,
@@ -130,13 +130,8 @@ fn rules_of_version(
     }
     // An older version must be named by the caller.
     if version.is_none() && asked < recorded {
-        let match_name = name.clone();
-        return Err(ReplayError::OtherVersion {
-            match_name,
-            ruleset: ruleset.clone(),
-            recorded,
-            known: asked,
-        });
+        let cause = NoRules::OtherVersion { name: ruleset.clone(), recorded, known: asked };
+        return Err(ReplayError::NoRules(Some(name.clone()), Box::new(cause)));
     }
     Ok(rules)
 }

@@ -62,13 +62,14 @@ enum StoredEntries {
 
 type TakeRun<'a> = dyn FnMut(&[LogEntry]) -> Result<(), ReplayError> + 'a;
 
-impl HistorySource {
-    /// Returns the source of a history that is in memory.
-    #[must_use]
-    pub fn of(history: History) -> Self {
+/// Takes the entries from memory.
+impl From<History> for HistorySource {
+    fn from(history: History) -> Self {
         Self { head: history.head(), history, entries: StoredEntries::Memory }
     }
+}
 
+impl HistorySource {
     /// Returns the source of a history of which only the entries after entry `after` are in memory. Earlier ones are
     /// never asked for.
     #[must_use]
@@ -84,7 +85,7 @@ impl HistorySource {
     pub fn open(name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
         match name {
             SourceName::Revision(revision) => match sources.fetch(revision)? {
-                Some(replay) => Ok(Self::of(History::of_fetched(revision, &replay)?)),
+                Some(replay) => Ok(History::of_fetched(revision, &replay)?.into()),
                 None => {
                     Self::of_branch(revision, &sources.read_store()?, sources.registry(), sources.build())
                 }
@@ -95,7 +96,7 @@ impl HistorySource {
                     head: long.head,
                     entries: StoredEntries::File(Box::new(long)),
                 }),
-                None => Ok(Self::of(History::load_also_seen(name, sources)?)),
+                None => Ok(History::load_also_seen(name, sources)?.into()),
             },
         }
     }

@@ -43,8 +43,7 @@ impl SeatHistory {
     /// [`ReplayError`] if the history cannot be read or folded, [`ReplayError::NotOfSeat`] and
     /// [`ReplayError::NoEntry`].
     pub fn load(viewer: Viewer, name: &SourceName, sources: &dyn Sources) -> Result<Self, ReplayError> {
-        let whole = History::load_also_seen(&read_name(viewer, name), sources)?;
-        Self::at(viewer, HistorySource::of(whole), name)
+        Self::at(viewer, History::load_also_seen(&read_name(viewer, name), sources)?.into(), name)
     }
 
     /// Opens a revision or a replay file as [`load`](Self::load) does, but reads its entries in every pass, so that a
@@ -57,31 +56,24 @@ impl SeatHistory {
     }
 
     fn at(viewer: Viewer, source: HistorySource, name: &SourceName) -> Result<Self, ReplayError> {
-        let seat_history = Self::of_source(viewer, source)?;
+        let seat_history = Self::of(viewer, source)?;
         match name.seq() {
             Some(seq) => seat_history.up_to(seq),
             None => Ok(seat_history),
         }
     }
 
+    /// Returns the history as another viewer knows it. The caller has made sure that they may look at it.
+    pub(crate) fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
+        Self::of(viewer, self.source)
+    }
+
     /// Returns a whole history as a viewer may know it.
     ///
     /// # Errors
     /// [`ReplayError::NotOfSeat`]; for a player, also the errors of [`fold`](Self::fold).
-    pub fn of(viewer: Viewer, history: History) -> Result<Self, ReplayError> {
-        Self::of_source(viewer, HistorySource::of(history))
-    }
-
-    /// Returns the history as another viewer knows it. The caller has made sure that they may look at it.
-    pub(crate) fn through(self, viewer: Viewer) -> Result<Self, ReplayError> {
-        Self::of_source(viewer, self.source)
-    }
-
-    /// Returns a whole source as a viewer may know it.
-    ///
-    /// # Errors
-    /// As for [`of`](Self::of).
-    pub fn of_source(viewer: Viewer, source: HistorySource) -> Result<Self, ReplayError> {
+    pub fn of(viewer: Viewer, whole: impl Into<HistorySource>) -> Result<Self, ReplayError> {
+        let source = whole.into();
         let viewer = viewer.narrowed(source.history.view)?;
         if viewer.sees_all() {
             return Ok(Self { viewer, source, known: None });
@@ -461,8 +453,7 @@ impl SeatHistory {
             return Ok((viewer, source.state_at(viewer, source.head, None)?));
         }
         // Anything else takes several passes, so the entries are read once.
-        let whole = HistorySource::of(source.into_history()?);
-        let seat_history = Self::at(viewer, whole, &name)?;
+        let seat_history = Self::at(viewer, source.into_history()?.into(), &name)?;
         Ok((seat_history.viewer, seat_history.state()?))
     }
 }

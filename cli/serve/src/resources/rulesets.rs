@@ -89,7 +89,7 @@ pub(crate) async fn rulebook(
 ) -> ApiResult {
     app.serve(bearer, move |app, _| {
         let rules = find_rules(&ruleset, &app.registry).map_err(|error| match error {
-            ReplayError::UnknownRuleset { .. } => {
+            ReplayError::NoRules(_, cause) if matches!(*cause, NoRules::Unknown { .. }) => {
                 Problem::new(ProblemCode::NotFound, "there is no such ruleset")
             }
             error => error.into(),

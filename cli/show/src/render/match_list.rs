@@ -115,12 +115,7 @@ impl WhoseTurn {
         let source = HistorySource::of_branch(&main, store, registry, build);
         match source.and_then(|source| source.state(None)) {
             Ok(state) => Ok(Self::in_state(state.as_ref())),
-            Err(
-                ReplayError::UnknownRuleset { .. }
-                | ReplayError::OtherVersion { .. }
-                | ReplayError::NoModule { .. }
-                | ReplayError::Fault(_),
-            ) => Ok(Self::Unknown),
+            Err(ReplayError::NoRules(..) | ReplayError::Fault(_)) => Ok(Self::Unknown),
             Err(error) => Err(error),
         }
     }
