@@ -1,27 +1,24 @@
 //! The automatic host. Between the players' moves and at their deadlines, it does what the terms of the match say
 //! (SV-46, SV-47).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::slice;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use turnfold_core::DicePolicy;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::accord::Terms;
 use turnfold_core::rules::desk::Missed;
-use turnfold_core::{DicePolicy, Seat};
 use turnfold_history::session::PlayPosition;
-use turnfold_history::{HistorySource, LogEntry, ReplayError, Revision, Viewer, catch, require_rules};
+use turnfold_history::{HistorySource, LogEntry, ReplayError, catch, require_rules};
 use turnfold_mail::{GameTurn, HostedKey, MatchAccord, PlayedRules};
 use turnfold_show::render::WhoseTurn;
-use turnfold_store::{BranchId, BranchName, MatchName, NamedBranch, NewEntries, PackedEntries, StoreError};
+use turnfold_store::{BranchId, NamedBranch, NewEntries, PackedEntries};
 
-use crate::app::{App, lock};
 use crate::append::require_not_by_mail;
-use crate::open_branch::{CachedView, OpenBranch};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::open_branch::CachedView;
+use crate::prelude::*;
 use crate::takeback::{self, current_branch};
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -1,10 +1,7 @@
 //! Matches by mail that the service hosts: the host's key, one writer per desk, and turns executed when they are due
 //! (PM-31a).
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::Effect;
@@ -14,12 +11,10 @@ use turnfold_mail::{
     UnsentLetter, desk_naming, give_to_command, take_mail, why_not_given, write_day,
 };
 use turnfold_proof::signing::Signers;
-use turnfold_store::{BranchName, MatchName, StoreError};
 
-use crate::app::App;
 use crate::append::{Patience, moves_on};
 use crate::auto_host::{AGAIN_MS, News, unix_ms};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::prelude::*;
 
 /// How often to check for deadlines, and after how many checks to look for desks of other processes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -1,24 +1,18 @@
 //! Takebacks: the questions and answers of players, the current branch of a match (SV-63 to SV-66), and the news about
 //! them for those who follow a match.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeSet;
 
-use serde::Serialize;
 use tokio::sync::watch;
-use turnfold_core::Seat;
 use turnfold_core::rules::accord::{Command, Takeback};
 use turnfold_history::session::ScriptCommand;
-use turnfold_history::{CommandForm, ReplayError, Revision, Viewer};
+use turnfold_history::{CommandForm, ReplayError};
 use turnfold_mail::{MailError, MatchAccord};
-use turnfold_store::{BranchName, MatchName, NamedBranch, StoreError};
-use utoipa::ToSchema;
+use turnfold_store::NamedBranch;
 
-use crate::app::{App, lock};
 use crate::append::{moves_on, require_not_by_mail};
 use crate::limits::BRANCHES_MAX;
-use crate::open_branch::OpenBranch;
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use crate::prelude::*;
 
 /// How often to try again after a conflict with another request.
 const TRIES_MAX: u32 = 8;

@@ -1,8 +1,6 @@
 //! The accord of a match: the terms by which the service hosts it, absences of players (SV-45, SV-48), and taking back,
 //! together (SV-63, SV-64) and as the host (SV-66).
 
-use std::collections::BTreeMap;
-
 use turnfold_core::Rules as _;
 use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::accord::{Accord, Command, Terms};

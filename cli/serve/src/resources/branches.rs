@@ -11,7 +11,6 @@ use super::prelude::*;
 use crate::append::require_not_by_mail;
 use crate::documents::BranchList;
 use crate::limits::BRANCHES_MAX;
-use crate::open_branch::OpenBranch;
 
 pub(crate) fn open_branches(
     app: &App,

@@ -3,7 +3,6 @@
 
 use turnfold_core::paper::DeskTime;
 use turnfold_history::text::printable;
-use turnfold_store::Grant;
 
 use super::calls::is_turn;
 use super::prelude::*;

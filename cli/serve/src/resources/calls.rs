@@ -1,19 +1,14 @@
 //! Calls for players who have no page open when their turn comes (SV-44): who wants to be called and where, and the
 //! calls. The operator's command gets one JSON object for each call.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::thread;
-use std::time::Duration;
+use std::{fmt, thread};
 
 use serde_json::json;
-use tokio::time::{Instant, MissedTickBehavior, interval};
-use turnfold_core::AnyState;
+use tokio::time::{MissedTickBehavior, interval};
 use turnfold_core::paper::DeskTime;
 use turnfold_history::text::printable;
 use turnfold_show::render::WhoseTurn;
@@ -21,10 +16,8 @@ use turnfold_store::GrantLabel;
 use turnfold_store::draft::{DraftFile, Readers};
 
 use super::prelude::*;
-use crate::app::lock;
 use crate::auth::no_token;
 use crate::auto_host;
-use crate::open_branch::OpenBranch;
 
 /// The longest address, in characters.
 const TO_MAX: usize = 200;

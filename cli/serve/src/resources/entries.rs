@@ -1,7 +1,5 @@
 //! Entries: reading the log, and appending to it (SV-10).
 
-use axum::http::{HeaderValue, header};
-use tokio::time::Instant;
 use turnfold_history::Record;
 use turnfold_history::session::ScriptCommand;
 use turnfold_show::render::{self, NothingPlayed};

@@ -1,12 +1,9 @@
 //! The stream of a branch: what a viewer learns, as it happens (SV-17 to SV-20).
 
 use std::io;
-use std::time::Duration;
 
-use axum::http::HeaderValue;
-use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep_until;
 
 use super::prelude::*;
 use crate::auth::no_token;

@@ -1,6 +1,6 @@
 //! Grants: who may see and play a match (SV-23, SV-24), and how an invitation becomes a seat (SV-25).
 
-use turnfold_store::{Genesis, Grant, JoinedSeat, PlayerName, StoreError};
+use turnfold_store::{Genesis, JoinedSeat, PlayerName};
 
 use super::prelude::*;
 use crate::auth::require_live;

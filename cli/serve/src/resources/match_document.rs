@@ -1,7 +1,5 @@
 //! The document of a match, as a viewer may know it.
 
-use std::collections::BTreeMap;
-
 use turnfold_core::MatchResult;
 use turnfold_history::session::PlayPosition;
 use turnfold_history::{MatchStanding, rules_of};
@@ -13,7 +11,6 @@ use super::accord::HostingJson;
 use super::branches::open_branches;
 use super::prelude::*;
 use crate::auto_host;
-use crate::open_branch::OpenBranch;
 use crate::takeback::{self, TakebackJson, has_left};
 
 /// A match, as a viewer may know it.

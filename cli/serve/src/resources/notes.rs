@@ -1,11 +1,10 @@
 //! Notes on a match or on one of its entries, for all viewers or for their author alone (SV-61).
 
-use turnfold_store::{GrantLabel, Note, NoteId, NoteText, NotedEntry, StoreError};
+use turnfold_store::{GrantLabel, Note, NoteId, NoteText, NotedEntry};
 
 use super::prelude::*;
 use crate::auth::no_token;
 use crate::documents::Id;
-use crate::open_branch::OpenBranch;
 use crate::reading::AsWhom;
 
 /// A note, as a viewer may know it.

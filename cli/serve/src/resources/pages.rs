@@ -5,15 +5,13 @@ use std::sync::LazyLock;
 
 use axum::Router;
 use axum::extract::Path;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
 use axum::routing::get;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 use turnfold_show::page::{SCRIPT, STYLES, join};
 
 use super::position::tagged;
-use crate::http::{HTML, SVG, Tags, typed};
-use crate::problem::{ApiResult, Problem, ProblemCode};
+use super::prelude::*;
+use crate::http::{HTML, SVG, Tags};
 
 const DOCUMENT: &str = include_str!("../page/index.html");
 

@@ -3,14 +3,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use tokio::time::Instant;
 use turnfold_core::paper::{MatchId, PLAYS_MAX, PaperContent, SeatKey, SignedPaper};
 use turnfold_core::rules::desk::{Desk, View};
 use turnfold_core::{Malformed, Rules as _};
 use turnfold_mail::{
     MailError, MailHost, MailedPaper, OpenedPage, PaperOutcome, TakenPaper, TakenReply, seat_bundle,
 };
-use turnfold_store::Grant;
 
 use super::prelude::*;
 use crate::auth::require_live;

@@ -4,7 +4,6 @@
 
 use std::ops::ControlFlow;
 
-use axum::http::{HeaderValue, header};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use turnfold_history::Record;
 use turnfold_history::search::{self, Pattern, Survey, Wanted};

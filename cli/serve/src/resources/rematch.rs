@@ -5,11 +5,10 @@ use turnfold_history::session::PlayPosition;
 use turnfold_history::{ReplayError, rules_of, with_seeds};
 use turnfold_mail::{MailError, MatchAccord};
 use turnfold_show::render::WhoseTurn;
-use turnfold_store::{Genesis, GrantLabel, PackedEntries, StoreError};
+use turnfold_store::{Genesis, GrantLabel, PackedEntries};
 
 use super::prelude::*;
 use crate::append::require_not_by_mail;
-use crate::open_branch::OpenBranch;
 use crate::takeback::seats_with_players;
 
 const NAMES_MAX: u32 = 100;

@@ -1,8 +1,5 @@
 //! The games: their rulebooks, and the modules that matches are played by (MD-10).
 
-use std::collections::BTreeMap;
-
-use axum::http::{HeaderValue, header};
 use serde_json::Value;
 use turnfold_core::AnyRules;
 use turnfold_core::registry::NoRules;

@@ -1,12 +1,10 @@
 //! How the service runs: health checks (SV-28), its description (SV-33), its status, and the backup of its store.
 
 use std::io::{self, BufWriter, Write};
-use std::time::Duration;
 
-use bytes::Bytes;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout};
-use turnfold_store::{RescueError, Store};
+use tokio::time::timeout;
+use turnfold_store::RescueError;
 
 use super::position::attachment;
 use super::prelude::*;
