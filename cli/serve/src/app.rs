@@ -134,7 +134,7 @@ impl App {
                 return Err(no_token());
             }
         };
-        self.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
+        self.limits.admit(&hash, grant.kind)?;
         self.seen.note(hash, self.now_ms());
         Ok(Access::Granted(grant))
     }

@@ -38,18 +38,6 @@ pub(crate) enum AppendedKind {
     Repeated,
 }
 
-enum Stopped {
-    /// The store has another head than the state in memory.
-    Behind,
-    Problem(Problem),
-}
-
-impl<E: Into<Problem>> From<E> for Stopped {
-    fn from(error: E) -> Self {
-        Self::Problem(error.into())
-    }
-}
-
 pub(crate) fn moves_on() -> Problem {
     Problem::new(ProblemCode::Store, "too many concurrent appends; try again")
 }
@@ -82,25 +70,23 @@ impl AppendRequest {
                 (branch, turn)
             };
             let known = branch.known_head();
-            let stopped = match branch.require_there() {
+            let attempted = match branch.require_there() {
                 Ok(()) => self.attempt(app, &branch).await,
                 // Another process deleted the branch. The commands are for the branch that has its name now, if any.
                 Err(_) if app.store.is_shared() => continue,
                 Err(gone) => return Err(gone),
             };
-            match &stopped {
-                Ok(appended) if !matches!(appended.kind, AppendedKind::Nothing(_)) => app.note_answer(),
-                Err(Stopped::Problem(problem)) if !problem.code().status().is_client_error() => {
-                    app.note(problem);
-                }
-                Err(Stopped::Behind) if !app.store.is_shared() => {
+            match &attempted {
+                Ok(Some(appended)) if !matches!(appended.kind, AppendedKind::Nothing(_)) => app.note_answer(),
+                Err(problem) if !problem.code().status().is_client_error() => app.note(problem),
+                Ok(None) if !app.store.is_shared() => {
                     branch.forget();
                     held = Some((branch, turn));
                     continue;
                 }
                 _ if app.store.is_shared() => {
                     drop(reserved.take());
-                    if matches!(stopped, Err(Stopped::Behind)) {
+                    if matches!(attempted, Ok(None)) {
                         // FL-33: the head is read after the reservation, so no other append comes first again.
                         let named = branch.named();
                         reserved = app.block(move |app| Ok(app.store.reserve(&named))).await?;
@@ -111,28 +97,29 @@ impl AppendRequest {
                     if !Arc::ptr_eq(&now, &branch) {
                         continue;
                     }
-                    if matches!(stopped, Err(Stopped::Behind)) || now.known_head() > known {
+                    if matches!(attempted, Ok(None)) || now.known_head() > known {
                         held = Some((branch, turn));
                         continue;
                     }
                 }
                 _ => {}
             }
-            return stopped.map_err(|stopped| match stopped {
-                Stopped::Behind => moves_on(),
-                Stopped::Problem(problem) => problem,
-            });
+            return attempted?.ok_or_else(moves_on);
         }
         Err(moves_on())
     }
 
+    /// Appends the commands, unless the store has another head than the state in memory.
     async fn attempt(
         self: &Arc<Self>,
         app: &Arc<App>,
         branch: &Arc<OpenBranch>,
-    ) -> Result<AnsweredAppend, Stopped> {
+    ) -> ApiResult<Option<AnsweredAppend>> {
+        let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
         let mut quick = None;
-        if self.asks_no_store(app) {
+        // Such commands are judged without the store, so a thread for it would cost more than judging. A branch on which
+        // commands were judged before is not played by mail.
+        if is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX {
             quick = branch.quick_position(self.viewer);
         }
         let (answered, storing) = if quick.is_some() {
@@ -142,11 +129,11 @@ impl AppendRequest {
             let branch = Arc::clone(branch);
             app.block(move |app| append.judge(app, &branch, None)).await?
         };
-        let Some(Storing { before, current, stored }) = storing else { return Ok(answered) };
+        let Some(Storing { before, current, stored }) = storing else { return Ok(Some(answered)) };
         let ended = StoreError::Failed { reason: "its committer ended".to_owned() };
         match stored.await.unwrap_or(Err(ended)) {
             Ok(stored) if !stored.repeated => {}
-            Ok(_) | Err(StoreError::Conflict { .. }) => return Err(Stopped::Behind),
+            Ok(_) | Err(StoreError::Conflict { .. }) => return Ok(None),
             Err(error) => {
                 // It is not known whether the commands were recorded, so the head state has to be read again.
                 branch.forget();
@@ -158,20 +145,13 @@ impl AppendRequest {
         keep_passed(app, branch, before, head);
         let viewer = self.viewer;
         if viewer.sees_all() {
-            return Ok(answered);
+            return Ok(Some(answered));
         }
         // A player is answered with what it sees of them.
         let branch = Arc::clone(branch);
         let delta = app.block(move |app| branch.seen_by(app, viewer).delta(before)).await?;
         let records = delta.records.clone();
-        Ok(AnsweredAppend { head: delta.head, records, tag: delta.tag.clone(), ..answered })
-    }
-
-    /// Returns `true` if judging the commands does not ask the store. Then a thread for it would cost more than
-    /// judging. A branch on which commands were judged before is not played by mail.
-    fn asks_no_store(&self, app: &App) -> bool {
-        let is_hosts = self.seat.is_none() && self.lines.iter().all(|line| line.seat == Some(Seat::Host));
-        is_hosts && self.key.is_none() && !app.store.is_shared() && self.lines.len() <= QUICK_MAX
+        Ok(Some(AnsweredAppend { head: delta.head, records, tag: delta.tag.clone(), ..answered }))
     }
 
     /// Judges the commands, and begins to store what there is to record. `quick` is the position if they are judged

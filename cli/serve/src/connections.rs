@@ -25,6 +25,13 @@ use tower::ServiceExt;
 use crate::app::lock;
 use crate::limits::{ClientAddress, HEADER_BYTES_MAX, HEADER_TIME, WRITE_TIME};
 
+/// How many open files are reserved for the store if it is a directory, and if it is in a database.
+const FILES_OF_DIRECTORY: usize = 32;
+const FILES_OF_DATABASE: usize = 128;
+
+const CONNECTIONS_MIN: usize = 8;
+const CONNECTIONS_MAX: usize = 1 << 20;
+
 #[derive(Clone)]
 pub(crate) struct Connections {
     all: Arc<Mutex<State>>,
@@ -42,7 +49,11 @@ struct State {
 }
 
 impl Connections {
-    pub(crate) fn new(most: usize, behind_proxy: bool) -> Self {
+    /// Leaves files for the store of those that the process may have open.
+    pub(crate) fn new(files_max: u64, is_in_database: bool, behind_proxy: bool) -> Self {
+        let kept = if is_in_database { FILES_OF_DATABASE } else { FILES_OF_DIRECTORY };
+        let most = usize::try_from(files_max).unwrap_or(usize::MAX).saturating_sub(kept);
+        let most = most.clamp(CONNECTIONS_MIN, CONNECTIONS_MAX);
         let all = State { most, open: 0, next: 0, waiting: LruCache::unbounded() };
         Self { all: Arc::new(Mutex::new(all)), behind_proxy }
     }

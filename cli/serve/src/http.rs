@@ -60,11 +60,12 @@ pub(crate) fn require_accepted(headers: &HeaderMap, media_type: &str) -> ApiResu
 }
 
 fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
-    let mut is_asked = false;
+    if !headers.contains_key(header::ACCEPT) {
+        return 1000;
+    }
     let mut best = (0, 0);
     let main = media_type.split('/').next().unwrap_or_default();
     for value in headers.get_all(header::ACCEPT) {
-        is_asked = true;
         for range in value.to_str().unwrap_or_default().split(',') {
             let mut parts = range.split(';').map(str::trim);
             let name = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -81,7 +82,7 @@ fn quality(headers: &HeaderMap, media_type: &str) -> u32 {
             }
         }
     }
-    if is_asked { best.1 } else { 1000 }
+    best.1
 }
 
 fn thousandths(text: &str) -> u32 {
@@ -277,11 +278,12 @@ pub(crate) enum Tags {
 
 impl Tags {
     pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<Self>> {
+        if !headers.contains_key(name) {
+            return Ok(None);
+        }
         let mut tags = Vec::new();
-        let mut is_there = false;
         let expected = || Problem::bad(format!("expected tags such as `\"3f…\"` or `*` in `{name}`"));
         for value in headers.get_all(name) {
-            is_there = true;
             let text = value.to_str().unwrap_or_default().trim();
             if text == "*" {
                 return Ok(Some(Self::Any));
@@ -293,10 +295,7 @@ impl Tags {
                 rest = after;
             }
         }
-        if is_there && tags.is_empty() {
-            return Err(expected());
-        }
-        Ok(is_there.then_some(Self::These(tags)))
+        if tags.is_empty() { Err(expected()) } else { Ok(Some(Self::These(tags))) }
     }
 
     pub(crate) fn hold(&self, tag: &str, is_weak_enough: bool) -> bool {

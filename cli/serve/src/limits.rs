@@ -56,19 +56,6 @@ const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
 /// How many times the requests of a second a burst may have.
 const BURST: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
-/// How many open files are reserved for the store if it is a directory, and if it is in a database.
-const FILES_OF_DIRECTORY: usize = 32;
-const FILES_OF_DATABASE: usize = 128;
-
-const CONNECTIONS_MIN: usize = 8;
-const CONNECTIONS_MAX: usize = 1 << 20;
-
-pub(crate) fn connections_max(files_max: u64, is_in_database: bool) -> usize {
-    let kept = if is_in_database { FILES_OF_DATABASE } else { FILES_OF_DIRECTORY };
-    let most = usize::try_from(files_max).unwrap_or(usize::MAX).saturating_sub(kept);
-    most.clamp(CONNECTIONS_MIN, CONNECTIONS_MAX)
-}
-
 /// The longest answer of `legal` and `ask`.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 << 20;
 
@@ -90,8 +77,8 @@ pub(crate) struct ServiceLimits {
 }
 
 struct Rates {
-    seats: DefaultKeyedRateLimiter<String>,
-    spectators: DefaultKeyedRateLimiter<String>,
+    seats: DefaultKeyedRateLimiter<[u8; 32]>,
+    spectators: DefaultKeyedRateLimiter<[u8; 32]>,
 }
 
 impl From<&Settings> for Rates {
@@ -123,7 +110,7 @@ impl ServiceLimits {
         *self.rates.write().unwrap_or_else(PoisonError::into_inner) = settings.into();
     }
 
-    pub(crate) fn admit(&self, id: &str, kind: GrantKind) -> ApiResult<()> {
+    pub(crate) fn admit(&self, token: &Digest, kind: GrantKind) -> ApiResult<()> {
         let rates = self.rates.read().unwrap_or_else(PoisonError::into_inner);
         let counted = match kind {
             GrantKind::Host | GrantKind::Invitation(_) => return Ok(()),
@@ -133,7 +120,7 @@ impl ServiceLimits {
         if counted.len() > COUNTED_MAX {
             counted.retain_recent();
         }
-        let admitted = counted.check_key(&id.to_owned());
+        let admitted = counted.check_key(token.as_bytes());
         admitted.map_err(|_| {
             Problem::new(ProblemCode::SlowDown, "too many requests with this token; try again in a second")
         })

@@ -19,7 +19,7 @@ use turnfold_core::{DueRoll, Registry};
 use crate::auto_host;
 use crate::connections::Connections;
 use crate::hosting::{self, HostedMail};
-use crate::limits::{CLOSING_TIME, connections_max};
+use crate::limits::CLOSING_TIME;
 use crate::middleware::show_metrics;
 use crate::prelude::*;
 use crate::resources::calls::{self, Notifying};
@@ -152,8 +152,7 @@ async fn run(
     reload: Option<Reload<'_>>,
 ) -> Result<(), ServeError> {
     let graceful = GracefulShutdown::new();
-    let most = connections_max(options.files_max, app.store.is_shared());
-    let connections = Connections::new(most, options.behind_proxy);
+    let connections = Connections::new(options.files_max, app.store.is_shared(), options.behind_proxy);
     let routes = router(app, &options.cors);
     let metrics = match options.metrics {
         Some(address) => Some(listen(address).await?.0),

@@ -117,7 +117,7 @@ pub(crate) async fn read(
     app.block(move |app| {
         let mut text = Calendar::begin();
         for (hash, grant) in granted(app, &file, client)? {
-            app.limits.admit(&GrantId::of(&hash).to_string(), grant.kind)?;
+            app.limits.admit(&hash, grant.kind)?;
             let GrantKind::Calendar { token } = grant.kind else { continue };
             let Some(player) = app.store.find_grant(&token)? else { continue };
             // SV-51: nothing is shown once the player's token is not live.
