@@ -8,7 +8,7 @@ mod found;
 mod mismatch;
 mod verify;
 
-pub use amend::{Amending, Amendment, ChangedRoll};
+pub use amend::{Amending, Amendment, ChangedRoll, Conflict};
 pub use bless::{Change, RulesChange};
 pub use check::{CheckReport, FileCheck};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use turnfold_core::{Digest, Outcome, Seat};
 use turnfold_history::compare::{Claim, Difference, Divergence};
-use turnfold_history::golden::{Amending, Amendment, ChangedRoll};
+use turnfold_history::golden::{Amending, Amendment, ChangedRoll, Conflict};
 use turnfold_history::session::ScriptCommand;
 use turnfold_history::tfl::Replay;
 use turnfold_history::{
@@ -184,16 +184,6 @@ const SHOWN_MAX: usize = 10;
 
 impl Args {
     fn document(&self, amendment: &Amendment, target: &str, is_created: bool) -> Value {
-        let mut conflicts = Vec::new();
-        for conflict in &amendment.conflicts {
-            let (seat, command) = conflict.subject.command().unzip();
-            let (reason, message) = why(conflict);
-            // An attempt has no seq.
-            let seq = conflict.subject.seq();
-            conflicts.push(
-                json!({ "seq": seq, "seat": seat, "command": command, "reason": reason, "message": message }),
-            );
-        }
         let mut outcomes = Vec::new();
         for (changed, new_seq) in &amendment.outcomes {
             let (seat, command) = changed.subject.command().unzip();
@@ -201,12 +191,6 @@ impl Args {
                 "seq": changed.subject.seq(), "new_seq": new_seq, "seat": seat, "command": command,
                 "old": changed.recorded, "new": changed.computed,
             }));
-        }
-        let mut rolls = Vec::new();
-        for ChangedRoll { old, new } in &amendment.rolls {
-            let (seq, old) = old.clone().unzip();
-            let (new_seq, new) = new.clone().unzip();
-            rolls.push(json!({ "seq": seq, "new_seq": new_seq, "old": old, "new": new }));
         }
         json!({
             "created": is_created,
@@ -218,9 +202,9 @@ impl Args {
             "entries": amendment.head(),
             "kept": amendment.kept,
             "state_hash": amendment.after().state_hash(),
-            "conflicts": conflicts,
+            "conflicts": amendment.conflicts,
             "outcomes": outcomes,
-            "rolls": rolls,
+            "rolls": amendment.rolls,
             "state": state_differences(amendment),
         })
     }
@@ -236,13 +220,12 @@ impl Args {
         if !amendment.conflicts.is_empty() {
             lines.push(strong("no longer applies (each was left out before the next was tried)").into());
         }
-        for conflict in &amendment.conflicts {
-            let (reason, message) = why(conflict);
-            let (number, outcome) = match conflict.subject.seq() {
+        for Conflict { seq, seat, command, reason, message } in &amendment.conflicts {
+            let (number, outcome) = match seq {
                 Some(seq) => (seq.to_string(), format!("rejected {reason}")),
-                None => ("!".into(), reason.to_string()),
+                None => ("!".into(), reason.clone()),
             };
-            let given = plain(format_args!("  {number} {} => ", given(conflict)));
+            let given = plain(format_args!("  {number} {seat} {command} => "));
             lines.push([given, removed(outcome), plain(format_args!(" ({message})"))].into());
         }
         if is_created {
@@ -282,10 +265,10 @@ fn add_rolls(rolls: &[ChangedRoll], lines: &mut Vec<Line>) {
     if !rolls.is_empty() {
         lines.push(strong("rolled again by the seed").into());
     }
-    for ChangedRoll { old, new } in rolls.iter().take(SHOWN_MAX) {
-        let [old, new] = [old, new].map(|roll| match roll {
-            Some((seq, command)) => format!("{seq} {command}"),
-            None => "(none)".into(),
+    for ChangedRoll { seq, new_seq, old, new } in rolls.iter().take(SHOWN_MAX) {
+        let [old, new] = [(seq, old), (new_seq, new)].map(|roll| match roll {
+            (Some(seq), Some(command)) => format!("{seq} {command}"),
+            _ => "(none)".into(),
         });
         lines.push(format!("  {old} → {new}").into());
     }
@@ -324,15 +307,6 @@ fn add_outcomes(outcomes: &[(Divergence, Option<u64>)], lines: &mut Vec<Line>) {
 fn rest(all: usize) -> Option<Line> {
     let more = all.checked_sub(SHOWN_MAX).filter(|more| *more > 0)?;
     Some(dim(format_args!("  and {more} more")).into())
-}
-
-/// Returns a code and a message for a command that no longer applies: those of the rejection, or `accepted` for an
-/// attempt that no longer fails.
-fn why(conflict: &Divergence) -> (&str, &str) {
-    match &conflict.computed {
-        Claim::Rejection { outcome, message } => (outcome.code().unwrap_or_default(), message),
-        _ => ("accepted", "the attempt is accepted now"),
-    }
 }
 
 fn place((changed, new_seq): &(Divergence, Option<u64>)) -> String {

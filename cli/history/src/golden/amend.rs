@@ -1,8 +1,9 @@
 //! Amends a replay: changes one entry and plays the later ones again.
 
+use serde::Serialize;
 use turnfold_core::{AnyState, DicePolicy, Outcome, Seat};
 
-use crate::compare::{Claim, Divergence, DivergenceKind};
+use crate::compare::Divergence;
 use crate::session::{Roller, ScriptCommand, Session};
 use crate::tfl::{Replay, ReplayLine};
 use crate::{Attempt, Detail, LogEntry, Record, ReplayError, Viewer, require_rules};
@@ -31,7 +32,7 @@ pub struct Amendment {
     /// The number of original entries that were played again.
     pub kept: u64,
     /// The later entries and attempts that no longer fit. Each was left out before the next was tried.
-    pub conflicts: Vec<Divergence>,
+    pub conflicts: Vec<Conflict>,
     /// The later entries and attempts with other outcomes, and the entries' numbers now; an attempt has none.
     pub outcomes: Vec<(Divergence, Option<u64>)>,
     /// The later rolls that the seed changes, adds or drops.
@@ -43,13 +44,32 @@ pub struct Amendment {
     session: Session,
 }
 
+/// A later entry that the rules reject now, or an attempt that they accept now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The entry's number in the original; `None` for an attempt.
+    pub seq: Option<u64>,
+    /// The seat that gives the command.
+    pub seat: Seat,
+    /// The command.
+    pub command: String,
+    /// The code of the rejection; `accepted` for an attempt.
+    pub reason: String,
+    /// Why it no longer fits, in words.
+    pub message: String,
+}
+
 /// A roll that the seed changes, adds or drops.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangedRoll {
-    /// The roll's number and command in the original.
-    pub old: Option<(u64, String)>,
-    /// The roll's number and command now.
-    pub new: Option<(u64, String)>,
+    /// The roll's number in the original, if it had the roll.
+    pub seq: Option<u64>,
+    /// The roll's number now, if there is one.
+    pub new_seq: Option<u64>,
+    /// The command in the original.
+    pub old: Option<String>,
+    /// The command now.
+    pub new: Option<String>,
 }
 
 impl Replay {
@@ -174,11 +194,13 @@ impl Amendment {
         let record = match self.play(&line, None)? {
             Ok(played) => self.take(played, Some(entry)),
             Err(record) => {
-                let Record { outcome, message, .. } = *record;
-                let kind = DivergenceKind::Rejected;
-                let recorded = entry.outcome.clone().map(Claim::Outcome);
-                let computed = Claim::Rejection { outcome, message: message.unwrap_or_default() };
-                self.conflicts.push(Divergence::new(entry, kind, recorded, computed));
+                self.conflicts.push(Conflict {
+                    seq: Some(entry.seq),
+                    seat: entry.seat,
+                    command: entry.command.to_string(),
+                    reason: record.outcome.code().unwrap_or_default().into(),
+                    message: record.message.unwrap_or_default(),
+                });
                 return Ok(());
             }
         };
@@ -191,24 +213,28 @@ impl Amendment {
 
     fn roll_again(&mut self, entry: &LogEntry) -> Result<(), ReplayError> {
         let command = entry.command.to_string();
-        let mut new = None;
+        let mut roll = ChangedRoll { seq: Some(entry.seq), new_seq: None, old: Some(command), new: None };
         if let Some(played) = self.session.roll_once()? {
             let record = self.take(played, Some(entry));
-            if record.command == command {
-                return Ok(());
-            }
-            new = numbered(record);
+            roll.new_seq = record.seq;
+            roll.new = Some(record.command);
         }
-        self.rolls.push(ChangedRoll { old: Some((entry.seq, command)), new });
+        if roll.old != roll.new {
+            self.rolls.push(roll);
+        }
         Ok(())
     }
 
     fn attempt(&mut self, attempt: &Attempt) {
         let outcome = Outcome::from(&self.session.state.judge(attempt.seat, &attempt.command));
         if !matches!(outcome, Outcome::Rejected(_)) {
-            let recorded = attempt.outcome.clone().map(Claim::Outcome);
-            let computed = Claim::Outcome(outcome);
-            self.conflicts.push(Divergence::new(attempt, DivergenceKind::Attempt, recorded, computed));
+            self.conflicts.push(Conflict {
+                seq: None,
+                seat: attempt.seat,
+                command: attempt.command.clone(),
+                reason: "accepted".into(),
+                message: "the attempt is accepted now".into(),
+            });
             return;
         }
         self.replay.lines.push(ReplayLine::Attempt(Attempt { outcome: None, ..attempt.clone() }));
@@ -235,7 +261,8 @@ impl Amendment {
         let any = !rolls.is_empty();
         for roll in rolls {
             let record = self.take(roll, None);
-            self.rolls.push(ChangedRoll { old: None, new: numbered(record) });
+            let new = Some(record.command);
+            self.rolls.push(ChangedRoll { seq: None, new_seq: record.seq, old: None, new });
         }
         Ok(any)
     }
@@ -253,8 +280,4 @@ impl Amendment {
         self.entries.push(LogEntry { recorded_at_ms, ..entry });
         record
     }
-}
-
-fn numbered(record: Record) -> Option<(u64, String)> {
-    Some((record.seq?, record.command))
 }
