@@ -16,6 +16,8 @@ use turnfold_store::{ErrorKind, MatchName};
 
 const MESSAGE_CHARACTERS_MAX: usize = 400;
 
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// Done, equal, all good.
@@ -25,7 +27,7 @@ pub(crate) enum ExitStatus {
 }
 
 impl ExitStatus {
-    pub(crate) fn unless(self, failures: impl IntoIterator<Item = Failure>) -> Result<Self, Failure> {
+    pub(crate) fn unless(self, failures: impl IntoIterator<Item = Failure>) -> Result<Self> {
         match Failure::worst_of(failures.into_iter().collect()) {
             Some(failure) => Err(failure),
             None => Ok(self),
@@ -40,7 +42,7 @@ impl From<bool> for ExitStatus {
 }
 
 /// Works on one of several logs. A fault of its module becomes a failure that names the log (MD-6).
-pub(crate) fn unless_fault<T>(log: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn unless_fault<T>(log: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch(work).unwrap_or_else(|fault| Err(ReplayError::unreadable(log, fault).into()))
 }
 

@@ -11,7 +11,7 @@ use turnfold_store::{BranchName, MatchName};
 
 use crate::client::Client;
 use crate::context::Workspace;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::remote::{items, read, unusable};
 use crate::sources::Several;
 
@@ -25,7 +25,7 @@ pub(crate) struct Sourced<'a, T> {
 
 impl Workspace {
     /// Opens the store, or the client of the service, so that a missing one is one failure and not one of each source.
-    pub(crate) fn require_store(&self) -> Result<(), Failure> {
+    pub(crate) fn require_store(&self) -> Result<()> {
         if self.service()?.is_none() {
             self.read_store()?;
         }
@@ -33,7 +33,7 @@ impl Workspace {
     }
 
     /// Returns the branches of a match. A seat of a service has them in its own numbering, without links.
-    pub(crate) fn branches(&self, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
+    pub(crate) fn branches(&self, match_name: &MatchName) -> Result<Vec<ListedBranch>> {
         if let Some(client) = self.service()? {
             return fetched(client, match_name);
         }
@@ -47,7 +47,7 @@ impl Workspace {
     }
 
     /// Returns the branch on which a match continues (SV-65).
-    pub(crate) fn current_branch(&self, match_name: &MatchName) -> Result<BranchName, Failure> {
+    pub(crate) fn current_branch(&self, match_name: &MatchName) -> Result<BranchName> {
         match self.service()? {
             Some(client) => {
                 let found = read(client, format!("/v1/matches/{match_name}"), Vec::new())?;
@@ -57,7 +57,7 @@ impl Workspace {
         }
     }
 
-    pub(crate) fn all_branches(&self) -> Result<Several<SourceName>, Failure> {
+    pub(crate) fn all_branches(&self) -> Result<Several<SourceName>> {
         let mut all = Several { sources: Vec::new(), failures: Vec::new() };
         if let Some(client) = self.service()? {
             for found in items(client, "/v1/matches")? {
@@ -85,7 +85,7 @@ fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
     SourceName::Revision(Revision { match_name: match_name.clone(), branch, seq: None })
 }
 
-fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>, Failure> {
+fn fetched(client: &Client, match_name: &MatchName) -> Result<Vec<ListedBranch>> {
     let found = items(client, &format!("/v1/matches/{match_name}/branches"))?;
     reply_of(Value::Array(found))
 }
@@ -98,6 +98,6 @@ struct MatchReply {
     current: BranchName,
 }
 
-fn reply_of<T: DeserializeOwned>(answer: Value) -> Result<T, Failure> {
+fn reply_of<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(unusable)
 }

@@ -17,7 +17,7 @@ use turnfold_store::{BranchName, NewEntries};
 use super::play::require_not_by_mail;
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files;
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 use crate::program;
@@ -85,7 +85,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment, Failure> {
+    fn amend(&self, original: &Replay, context: &mut Context) -> Result<Amendment> {
         let EntryName { source, seq } = &self.entry;
         if *seq == 0 {
             return Err(Failure::usage(format!("`{}` is the setup", self.entry)).hint("entries count from 1"));
@@ -113,7 +113,7 @@ impl Args {
         }
     }
 
-    fn write(&self, amendment: &Amendment, module: Option<Digest>, context: &Context) -> Result<(), Failure> {
+    fn write(&self, amendment: &Amendment, module: Option<Digest>, context: &Context) -> Result<()> {
         match (&self.entry.source, &self.branch, &self.output) {
             (_, _, Some(path)) => files::write_whole(path, amendment.replay.bless()?.to_string().as_bytes()),
             (SourceName::Revision(Revision { match_name, branch: from, .. }), Some(branch), None) => {
@@ -138,7 +138,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if let Some(path) = &args.output {
         files::check_new(path, args.force)?;
     }

@@ -11,7 +11,7 @@ use turnfold_history::input::Limits;
 use turnfold_history::tfl::{self, Replay};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
+use crate::failure::{ExitStatus, Failure, FailureKind, Result, unless_fault};
 use crate::files::{shown, write_whole};
 use crate::output::{Line, Output, added, counted, dim, plain, removed, warning};
 use crate::sources::{REPLAYS, Several, expanded};
@@ -50,7 +50,7 @@ impl Args {
         self.mode(output).is_ok_and(|mode| mode == Mode::Print)
     }
 
-    fn mode(&self, output: &Output) -> Result<Mode, Failure> {
+    fn mode(&self, output: &Output) -> Result<Mode> {
         if self.check {
             return Ok(Mode::Print);
         }
@@ -71,7 +71,7 @@ fn runs_in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !["", "0", "false"].contains(&value.to_string_lossy().as_ref()))
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let mode = args.mode(&context.output)?;
     let Several { sources: files, failures: unsearched } = expanded(&args.files, &REPLAYS)?;
     // With only one file, text leaves its failure to the error message.
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     ExitStatus::from(left == 0).unless(failures)
 }
 
-fn line(path: &Path, fate: &Result<Fate, Failure>, mode: Mode) -> Line {
+fn line(path: &Path, fate: &Result<Fate>, mode: Mode) -> Line {
     let word = match fate {
         Err(failure) => return Line::from([removed("failed"), plain(format_args!(" {failure}"))]),
         Ok(Fate::Unchanged) => dim("unchanged"),
@@ -194,7 +194,7 @@ enum Fate {
 }
 
 impl Proposal {
-    fn of(path: &Path, context: &Context) -> Result<Self, Failure> {
+    fn of(path: &Path, context: &Context) -> Result<Self> {
         let old = Limits::REPLAY.read_file(path)?;
         let replay = tfl::read(&path.display().to_string(), &old, &context.registry)?;
         let blessed = replay.bless()?;
@@ -212,7 +212,7 @@ impl Proposal {
         mode: Mode,
         consent: &mut Consent,
         output: &mut Output,
-    ) -> Result<Option<(String, Fate)>, Failure> {
+    ) -> Result<Option<(String, Fate)>> {
         if !self.is_change() {
             return Ok(None);
         }
@@ -238,7 +238,7 @@ impl Proposal {
 
     /// Asks about one change after another. The closing line follows from the other changes, so the user is asked about
     /// it only if nothing else changes.
-    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<(String, Fate)>, Failure> {
+    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<(String, Fate)>> {
         let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
         let mut accepted = BTreeSet::new();
@@ -277,7 +277,7 @@ impl Proposal {
     }
 
     /// Writes the accepted content, unless the file has changed since it was read. A symbolic link stays a link.
-    fn write(&self, accepted: Option<(String, Fate)>) -> Result<Fate, Failure> {
+    fn write(&self, accepted: Option<(String, Fate)>) -> Result<Fate> {
         let Some((new, fate)) = accepted else {
             return Ok(if self.is_change() { Fate::Left } else { Fate::Unchanged });
         };

@@ -13,7 +13,7 @@ use super::delete::{is_confirmed, require_attended};
 use super::play::require_not_by_mail;
 use crate::client::{Sent, ServiceRequest};
 use crate::context::{Context, Workspace};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Format, Line, counted, plain, strong};
 use crate::program;
 use crate::remote::{document, unusable};
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Revision { match_name, branch, seq } = &args.revision;
     if args.name.is_none() && !args.delete {
         if seq.is_some() || *branch != BranchName::main() {
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 /// Asks whether to delete a branch, because only a backup brings it back. Refuses first what is known to fail.
-fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failure> {
+fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool> {
     let Revision { match_name, branch, .. } = revision;
     if context.service()?.is_none() {
         let store = context.read_store()?;
@@ -124,7 +124,7 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool, Failur
 }
 
 /// Creates a branch that begins after a revision, and returns the number of the entry there.
-fn create(from: &Revision, name: &BranchName, workspace: &Workspace) -> Result<u64, Failure> {
+fn create(from: &Revision, name: &BranchName, workspace: &Workspace) -> Result<u64> {
     let Revision { match_name, branch, seq } = from;
     if let Some(client) = workspace.service()? {
         let from = match seq {
@@ -147,7 +147,7 @@ fn create(from: &Revision, name: &BranchName, workspace: &Workspace) -> Result<u
     Ok(at)
 }
 
-fn delete(revision: &Revision, workspace: &Workspace) -> Result<(), Failure> {
+fn delete(revision: &Revision, workspace: &Workspace) -> Result<()> {
     let Revision { match_name, branch, .. } = revision;
     if let Some(client) = workspace.service()? {
         let path = format!("/v1/matches/{match_name}/branches/{branch}");
@@ -162,7 +162,7 @@ fn delete(revision: &Revision, workspace: &Workspace) -> Result<(), Failure> {
 }
 
 /// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.
-fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
+fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<()> {
     if revision.branch.is_main() || current_branch(store, &revision.match_name)? != revision.branch {
         return Ok(());
     }
@@ -173,7 +173,7 @@ fn require_not_current(store: &StoreReader, revision: &Revision) -> Result<(), F
 
 /// Requires that the key in `$TURNFOLD_KEY`, if there is one, has not signed a branch that is to be deleted. The key
 /// would not sign another branch of that name.
-fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<(), Failure> {
+fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<()> {
     let Some(path) = env::var_os("TURNFOLD_KEY").filter(|path| !path.is_empty()) else { return Ok(()) };
     let signers = Signers::open(&[path.into()])?;
     if signers.remembered(&signers.origin(store, revision)?)?.is_empty() {

@@ -16,7 +16,7 @@ use turnfold_proof::signing::{Signers, sign_branches, write_signed_bundle};
 use turnfold_store::MatchName;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{self, NewFile, check_new};
 use crate::output::counted;
 use crate::sources::Several;
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if args.output.names_folder() {
         let folder = args.output.make_folder()?;
         context.workspace.keep_reader();
@@ -92,7 +92,7 @@ fn bundle(
     matches: &[MatchName],
     path: Option<&Path>,
     context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus> {
     let mut notes = Vec::new();
     for path in &args.add {
         notes.extend(read_held(path)?.into_iter().map(|held| held.note));

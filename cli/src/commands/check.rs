@@ -18,7 +18,7 @@ use turnfold_history::input::{Limits, has_ending, input_name, is_page, is_standa
 
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{self, folder_of};
 use crate::output::{Line, Output, printable_lines};
 use crate::program;
@@ -102,7 +102,7 @@ enum ReportKind {
     Json,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if args.report.is_some() {
         let refused = Failure::usage("`--report` and `--format json` exclude each other");
         let hint = "`--report json` prints one document, `--format json` a line for each file";
@@ -151,12 +151,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     ExitStatus::from(report.is_good()).unless(unsearched)
 }
 
-fn check_all(
-    paths: Vec<PathBuf>,
-    piped: &[u8],
-    args: &Args,
-    registry: &Registry,
-) -> Result<CheckReport, Failure> {
+fn check_all(paths: Vec<PathBuf>, piped: &[u8], args: &Args, registry: &Registry) -> Result<CheckReport> {
     let progress = if args.quiet {
         ProgressBar::hidden()
     } else {
@@ -241,7 +236,7 @@ fn failed_list() -> Option<PathBuf> {
 
 /// Returns a JUnit XML report: a suite for each folder, a case for each file. The line of a case is that of its first
 /// difference, or 1.
-fn junit(results: &CheckReport, time: Duration) -> Result<String, Failure> {
+fn junit(results: &CheckReport, time: Duration) -> Result<String> {
     let mut report = quick_junit::Report::new("turnfold check");
     let mut suites: Vec<TestSuite> = Vec::new();
     for file in &results.files {
@@ -307,7 +302,7 @@ fn joined(lines: &[Line]) -> String {
 }
 
 /// Prints an `::error` command for each difference, which marks the line in the file, and the summary.
-fn print_github(results: &CheckReport, output: &mut Output) -> Result<(), Failure> {
+fn print_github(results: &CheckReport, output: &mut Output) -> Result<()> {
     for file in results.failed() {
         let mut text = file.headline().unwrap_or_default();
         let title = match &file.result {

@@ -5,7 +5,7 @@ use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render::diff::{DiffDocument, lines, stat_lines};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories::load_unchecked;
 use crate::output::Format;
 use crate::sources::require_one_stdin;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     stat: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     require_one_stdin([&args.a, &args.b].iter().filter(|name| name.is_standard_input()).count())?;
     let a = load_unchecked(args.viewer, &args.a, context)?;
     let b = load_unchecked(args.viewer, &args.b, context)?;

@@ -16,7 +16,7 @@ use ureq::http::StatusCode;
 
 use crate::client::{Client, NotAnswered, ServiceRequest, path_of};
 use crate::context::{Context, Workspace};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{
     NewFile, check_new, is_standard, temporary_dir, write_texts, write_whole, write_whole_from,
 };
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     output: NewFile,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let sources = match Named::of(&args.sources, context)? {
         Named::One(source) => {
             let path = args.output.path()?;
@@ -108,7 +108,7 @@ fn targets<'a>(
     sources: &'a [SourceName],
     folder: &Path,
     html: bool,
-) -> Result<Vec<(&'a SourceName, PathBuf)>, Failure> {
+) -> Result<Vec<(&'a SourceName, PathBuf)>> {
     let mut owners = BTreeMap::new();
     let mut targets = Vec::new();
     for source in sources {
@@ -147,7 +147,7 @@ fn export(
     source: &SourceName,
     path: Option<&Path>,
     context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus> {
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
@@ -213,7 +213,7 @@ fn export(
     Ok(ExitStatus::Yes)
 }
 
-fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus> {
     let cut_short = |error| Failure::cut_short("replay", error);
     // A history with an error must print nothing, so the file is complete before it is printed.
     let dir = temporary_dir()?;
@@ -224,17 +224,12 @@ fn print_long(revision: &Revision, context: &mut Context) -> Result<ExitStatus, 
     Ok(ExitStatus::Yes)
 }
 
-fn write_replay(
-    revision: &Revision,
-    path: &Path,
-    file: &mut File,
-    context: &Context,
-) -> Result<Closing, Failure> {
+fn write_replay(revision: &Revision, path: &Path, file: &mut File, context: &Context) -> Result<Closing> {
     write_texts(path, file, |write| HistorySource::write_replay(revision, &context.workspace, write))
 }
 
 /// Requires a file name with the right ending, because other commands read a file by its ending.
-fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
+fn check_ending(path: &Path, html: bool) -> Result<()> {
     let name = path.display();
     match html {
         false if is_page(path) => {
@@ -248,7 +243,7 @@ fn check_ending(path: &Path, html: bool) -> Result<(), Failure> {
     }
 }
 
-fn export_near(args: &Args, source: &SourceName, workspace: &Workspace) -> Result<Exported, Failure> {
+fn export_near(args: &Args, source: &SourceName, workspace: &Workspace) -> Result<Exported> {
     if args.html {
         let Page { html, view, entries, state_hash } = Page::load(args.viewer, source, workspace)?;
         let view = view.map(|seat| seat.to_string());
@@ -272,12 +267,7 @@ fn export_near(args: &Args, source: &SourceName, workspace: &Workspace) -> Resul
     })
 }
 
-fn export_far(
-    args: &Args,
-    client: &Client,
-    revision: &Revision,
-    workspace: &Workspace,
-) -> Result<Exported, Failure> {
+fn export_far(args: &Args, client: &Client, revision: &Revision, workspace: &Workspace) -> Result<Exported> {
     let text = fetched_text(args, client, revision)?;
     let mut view = None;
     let mut replay = None;
@@ -312,7 +302,7 @@ fn export_far(
     Ok(Exported { view, entries, state_hash, text })
 }
 
-fn fetched_text(args: &Args, client: &Client, revision: &Revision) -> Result<String, Failure> {
+fn fetched_text(args: &Args, client: &Client, revision: &Revision) -> Result<String> {
     let viewer = Some(args.viewer).filter(|viewer| !viewer.sees_all());
     if args.html {
         let path = path_of(revision, "replay.html");

@@ -26,7 +26,7 @@ use super::new::{Game, genesis};
 use crate::address::StoreAddress;
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, counted, dim, plain, strong};
 use crate::sources::expanded;
 
@@ -74,7 +74,7 @@ pub(crate) struct Args {
 /// The parts of a match that a replay file does not record, so that the import makes new ones.
 const NEW: [&str; 3] = ["id", "times", "links"];
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let endings: &[&str] = if args.recording { &["jsonl"] } else { &["tfl", "bundle"] };
     let files = expanded(&args.files, endings)?;
     if let [file] = args.files.as_slice()
@@ -98,12 +98,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     )
 }
 
-fn import(
-    args: &Args,
-    file: &Path,
-    opened: &mut Option<Store>,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+fn import(args: &Args, file: &Path, opened: &mut Option<Store>, context: &mut Context) -> Result<ExitStatus> {
     if args.recording {
         #[cfg(feature = "modules")]
         return import_recording(args, file, context);
@@ -154,7 +149,7 @@ fn match_line(name: &MatchName, file: &Path, count: u64, hash: &Digest) -> Line 
 
 /// Imports the matches of a file of recordings (RF-18). The whole file is read and checked before anything is stored.
 #[cfg(feature = "modules")]
-fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<ExitStatus> {
     let shown = path.display().to_string();
     let file = File::open(path).map_err(|error| Failure::usage(format!("cannot read `{shown}`: {error}")))?;
     let recordings = Recording::read_all(BufReader::new(file))
@@ -216,7 +211,7 @@ fn import_recording(args: &Args, path: &Path, context: &mut Context) -> Result<E
 }
 
 /// Imports a bundle into the store (TR-20a).
-fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn import_bundle(path: &Path, names: &ImportNames, context: &mut Context) -> Result<ExitStatus> {
     let bundle = BundleFile::read(path).map_err(|error| {
         let failure = Failure::from(error);
         let message = format!("bundle `{}`: {failure}, nothing was imported", path.display());
@@ -291,7 +286,7 @@ pub(super) fn import_line(imported: &ImportedBranch) -> Line {
     Line::from([strong(format_args!("{match_name}@{branch}")), plain(change)])
 }
 
-fn name_of(args: &Args, file: &Path) -> Result<MatchName, Failure> {
+fn name_of(args: &Args, file: &Path) -> Result<MatchName> {
     if let Some(name) = &args.name {
         return Ok(name.clone());
     }

@@ -11,7 +11,7 @@ use turnfold_show::render::{ListedMatch, OriginDocument, WhoseTurn};
 use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
 
 use crate::context::{Context, Workspace, build_identity};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Result};
 use crate::output::{Line, counted, plain, strong};
 use crate::remote::{ListPart, print_pages};
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     mine: Option<Seat>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     if let Some(client) = workspace.service()? {
         // SV-69: the service looks at the turns itself.
@@ -83,12 +83,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-fn listed(
-    info: MatchInfo,
-    args: &Args,
-    store: &StoreReader,
-    workspace: &Workspace,
-) -> Result<ListedMatch, Failure> {
+fn listed(info: MatchInfo, args: &Args, store: &StoreReader, workspace: &Workspace) -> Result<ListedMatch> {
     let origin = OriginDocument::of(&info.genesis);
     let mut listed = ListedMatch::read(info, store)?;
     if args.long {
@@ -135,7 +130,7 @@ pub(crate) struct MigrateArgs {
     to: Option<u32>,
 }
 
-pub(crate) fn migrate(args: &MigrateArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn migrate(args: &MigrateArgs, context: &mut Context) -> Result<ExitStatus> {
     let MigrateArgs { match_name, new, to } = args;
     let store = context.open_store()?;
     let has_desk = desk_naming(&store, match_name, &BranchName::main())?.is_some();

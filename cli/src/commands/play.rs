@@ -22,7 +22,7 @@ use turnfold_store::{IdempotencyKey, NewEntries, PackedEntries, Store, StoreRead
 use crate::advice::{after_not_played, explains};
 use crate::client::{Client, NotAnswered, Sent, ServiceRequest, path_of};
 use crate::context::{Context, Workspace};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories::warn_unless_current;
 use crate::output::{Format, Output};
 use crate::remote::{ask, needs_store, print_page, read, require_unused, seen_at};
@@ -105,7 +105,7 @@ pub(crate) enum DiceSource {
 }
 
 /// Prints the outcomes of the commands. The outcome of a rejected command is printed before the failure is returned.
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     let played = match workspace.service()? {
         Some(client) => play_far(args, client, output),
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Yes)
 }
 
-fn play_near(args: &Args, workspace: &Workspace, output: &mut Output) -> Result<(), Failure> {
+fn play_near(args: &Args, workspace: &Workspace, output: &mut Output) -> Result<()> {
     let script = args.script.as_ref().map(|path| files::read_script_text(path)).transpose()?;
     let read =
         if script.is_some() { Vec::new() } else { files::commands_of(&args.commands, None, args.viewer)? };
@@ -213,7 +213,7 @@ fn print_recorded(
     last: u64,
     workspace: &Workspace,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let recorded = SourceName::Revision(revision.at(last));
     let history = SeatHistory::open(Viewer::HOST, &recorded, workspace)?;
     let mut printed = Ok(());
@@ -225,7 +225,7 @@ fn print_recorded(
     Ok(printed?)
 }
 
-fn print_repeated(repeated: &RepeatedCall, args: &Args, output: &mut Output) -> Result<(), Failure> {
+fn print_repeated(repeated: &RepeatedCall, args: &Args, output: &mut Output) -> Result<()> {
     if args.viewer().sees_all() {
         let first = repeated.range.start();
         let last = repeated.range.end();
@@ -243,7 +243,7 @@ fn place_of(index: usize, commands: ScriptCommands, args: &Args) -> Option<Strin
     files::place_in_script(&given, args.script.as_ref())
 }
 
-fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
+fn require_own(script: &str, viewer: Option<Viewer>) -> Result<()> {
     let Some(viewer) = viewer else { return Ok(()) };
     for mut given in ScriptCommand::each_in(script) {
         viewer.give(slice::from_mut(&mut given))?;
@@ -252,7 +252,7 @@ fn require_own(script: &str, viewer: Option<Viewer>) -> Result<(), Failure> {
 }
 
 /// PM-2: requires that the branch is not played by mail.
-pub(crate) fn require_not_by_mail(store: &StoreReader, revision: &Revision) -> Result<(), Failure> {
+pub(crate) fn require_not_by_mail(store: &StoreReader, revision: &Revision) -> Result<()> {
     turnfold_mail::require_not_by_mail(store, revision)?.map_err(|reason| failure(&reason, None))
 }
 
@@ -272,7 +272,7 @@ fn find_position(
     store: &StoreReader,
     keeper: Option<&Store>,
     workspace: &Workspace,
-) -> Result<(PlayPosition, Option<SeatHistory>), Failure> {
+) -> Result<(PlayPosition, Option<SeatHistory>)> {
     let registry = &workspace.registry;
     if args.viewer().sees_all() {
         let source = HistorySource::of_branch(whole, store, registry, workspace.build())?;
@@ -296,7 +296,7 @@ fn find_position(
     Ok((PlayPosition { rules, dice, head, state }, Some(seen)))
 }
 
-fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<(), Failure> {
+fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<()> {
     let lines = files::commands_of(&args.commands, args.script.as_ref(), args.viewer)?;
     require_sendable(args, &lines, client)?;
     let commands: Vec<_> = lines.iter().map(written).collect();
@@ -333,7 +333,7 @@ fn explained_by(record: &Value, revision: &Revision, client: &Client) -> Option<
     Some(explains(ruleset, reason))
 }
 
-fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Result<(), Failure> {
+fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Result<()> {
     require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
     let revision = &args.revision;
     if client.kind() == TokenKind::Seat && lines.len() > 1 {

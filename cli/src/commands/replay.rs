@@ -4,7 +4,7 @@ use turnfold_history::compare::{Divergence, DivergenceKind};
 use turnfold_history::{SeatHistory, SourceName, ViewedEntry, Viewer};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories;
 use crate::output::{Output, counted, dim, plain};
 #[cfg(feature = "stepper")]
@@ -40,7 +40,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     // Without `--step`, the replay itself stops at the first difference, so no warning is needed.
     let seat_history = if args.step {
         histories::load(args.viewer, &args.source, context)?
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 #[cfg(feature = "stepper")]
-fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus> {
     let seat_history = if let Some(to) = to { seat_history.up_to(to)? } else { seat_history };
     if let Some(revision) = stepper::run(seat_history, context)? {
         context.output.line(revision)?;
@@ -66,7 +66,7 @@ fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Re
 }
 
 /// Prints each entry that the viewer may know of, up to the first that its source records otherwise.
-fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus> {
     if let Some(to) = args.to {
         seat_history = seat_history.up_to(to)?;
     }
@@ -92,12 +92,7 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     Ok(ExitStatus::Yes)
 }
 
-fn print_entry(
-    seen: &mut ViewedEntry<'_>,
-    viewer: Viewer,
-    args: &Args,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn print_entry(seen: &mut ViewedEntry<'_>, viewer: Viewer, args: &Args, output: &mut Output) -> Result<()> {
     let mut record = if args.step { seen.record_with_view() } else { seen.record() };
     let found = if record.recorded.is_some() { seen.contradiction() } else { None };
     if viewer.sees_all() {

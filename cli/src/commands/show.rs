@@ -11,7 +11,7 @@ use turnfold_show::page::frames::changed_by_last;
 use turnfold_show::render::{self, LegalCommand, legal_commands, standing};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories::{load, seek, warn_of_left};
 use crate::output::Format;
 use crate::remote::{ask as ask_service, document, print_page, print_reply, seen_at};
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     reach: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if args.changed || args.reach {
         let refused = "`--changed` and `--reach` mark a picture; use `--format text` or `svg`";
         context.output.refuse_json(Failure::usage(refused))?;
@@ -66,12 +66,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 /// Prints the view of a source. `name` is the name to print with it, if it is one of several.
-fn show(
-    args: &Args,
-    source: &SourceName,
-    name: Option<&str>,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+fn show(args: &Args, source: &SourceName, name: Option<&str>, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     if let SourceName::Revision(revision) = source {
         warn_of_left(revision, workspace)?;
@@ -149,7 +144,7 @@ pub(crate) struct LegalArgs {
     viewer: Option<Viewer>,
 }
 
-pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus> {
     let LegalArgs { source, viewer: asked } = args;
     let Context { workspace, output, .. } = context;
     if let Some((client, revision)) = workspace.service_with(source)? {
@@ -164,7 +159,7 @@ pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatu
     Ok(ExitStatus::Yes)
 }
 
-pub(crate) fn require_legal(state: &dyn AnyState) -> Result<(), Failure> {
+pub(crate) fn require_legal(state: &dyn AnyState) -> Result<()> {
     if state.lists_legal() {
         return Ok(());
     }
@@ -238,7 +233,7 @@ fn read_word(word: &str) -> Result<String, &'static str> {
     }
 }
 
-pub(crate) fn ask(args: &AskArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn ask(args: &AskArgs, context: &mut Context) -> Result<ExitStatus> {
     let AskArgs { source, question: Question(question), viewer: asked } = args;
     let Context { workspace, output, .. } = context;
     if let Some((client, revision)) = workspace.service_with(source)? {

@@ -18,7 +18,7 @@ use super::new::{Dice, Game, RulesetArgs, genesis};
 use super::show::require_legal;
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure, unless_fault};
+use crate::failure::{ExitStatus, Failure, Result, unless_fault};
 use crate::files::{NewFile, check_new, write_unsynced};
 use crate::output::{Line, counted, dim, plain, strong};
 use crate::stderr::progress;
@@ -137,7 +137,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Some(steps) = args.steps else {
         if args.file.path()?.is_some() {
             return Err(Failure::usage("`-o` is for `--steps`: given commands make no file")
@@ -207,7 +207,7 @@ fn run_many(
     steps: u64,
     count: NonZeroU32,
     context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus> {
     let matches = count.get();
     let Some(last) = first.checked_add(u64::from(matches) - 1) else {
         let seeds = format!("{count} seeds from {first} on");
@@ -258,7 +258,7 @@ impl Play {
         passed: &mut Passed,
         bar: &ProgressBar,
         observe: &mut dyn FnMut(&mut dyn Step),
-    ) -> Result<Box<dyn AnyState>, Failure> {
+    ) -> Result<Box<dyn AnyState>> {
         let mut state = self.game.start()?;
         require_legal(&*state)?;
         let observe = &mut |step: &mut dyn Step| {
@@ -279,7 +279,7 @@ impl Play {
         Ok(state)
     }
 
-    fn into_replay(self, bar: &ProgressBar) -> Result<(Box<dyn AnyState>, Replay), Failure> {
+    fn into_replay(self, bar: &ProgressBar) -> Result<(Box<dyn AnyState>, Replay)> {
         let Game { rules, module, setup, dice } = &self.game;
         let origin = ReplayOrigin { rules, module: *module, dice: *dice, title: &self.title };
         let mut replay = Replay::compose("random play", origin, setup, None)
@@ -294,7 +294,7 @@ impl Play {
         name: &MatchName,
         bar: &ProgressBar,
         context: &Context,
-    ) -> Result<(Box<dyn AnyState>, u64), Failure> {
+    ) -> Result<(Box<dyn AnyState>, u64)> {
         let recorded_at_ms = clock::now_ms()?;
         let mut entries = PackedEntries::default();
         let mut passed = Passed::default();
@@ -310,7 +310,7 @@ impl Play {
     }
 }
 
-fn play_script(args: &Args, game: &Game, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn play_script(args: &Args, game: &Game, context: &mut Context) -> Result<ExitStatus> {
     let lines = files::commands_of(&args.commands, args.script.as_ref(), args.viewer)?;
     let state = game.start()?;
     let roller = random::roller(&game.dice, args.no_auto_roll, false)?;
@@ -342,7 +342,7 @@ fn play_script(args: &Args, game: &Game, context: &mut Context) -> Result<ExitSt
     Ok(answer)
 }
 
-fn print(played: impl IntoIterator<Item = Record>, context: &mut Context) -> Result<(), Failure> {
+fn print(played: impl IntoIterator<Item = Record>, context: &mut Context) -> Result<()> {
     for record in played {
         if !record.is_concealed {
             context.output.record(&record)?;

@@ -10,7 +10,7 @@ use turnfold_history::{
 use turnfold_store::{BranchName, Damage, MatchName, StoreError};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories;
 use crate::output::{Line, added, counted, dim, plain, removed};
 
@@ -82,7 +82,7 @@ fn of_file(file: &FileName) -> Failure {
         .hint(format!("`turnfold check {file}` verifies it"))
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let mut is_good = true;
     if args.reload {
         for target in &args.targets {
@@ -116,11 +116,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 /// Audits a match, or all matches of the store if there is no name. Returns `true` if they agree with their rules.
-fn verify_matches(
-    name: Option<&MatchName>,
-    is_chain_only: bool,
-    context: &mut Context,
-) -> Result<bool, Failure> {
+fn verify_matches(name: Option<&MatchName>, is_chain_only: bool, context: &mut Context) -> Result<bool> {
     let store = context.read_store()?;
     let matches: Box<dyn Iterator<Item = Result<MatchName, StoreError>>> = match name {
         None => Box::new(store.matches_after(None)?.map(|info| info.map(|info| info.name))),
@@ -155,7 +151,7 @@ fn verify_matches(
     Ok(disagreeing == 0)
 }
 
-fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context) -> Result<(), Failure> {
+fn verify_branch(revision: &Revision, is_chain_only: bool, context: &mut Context) -> Result<()> {
     let Revision { match_name, branch, seq } = revision;
     let store = context.read_store()?;
     let mut verification = Verification::default();
@@ -185,7 +181,7 @@ fn print(
     found: &Verification,
     is_chain_only: bool,
     context: &mut Context,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let Verification { branches, findings, left, referee } = found;
     let match_name = match_name.map(MatchName::as_str);
     let ok = findings.is_empty();
@@ -242,7 +238,7 @@ pub(super) fn place(name: &str, branch: Option<&BranchName>, seq: Option<u64>) -
 
 /// At each entry, reads the state of `window` entries ago from its bytes and folds on from it. A hash differs if the
 /// bytes lack a part of the state, or if a rule depends on anything but the state.
-fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<ExitStatus> {
     let (history, _) = histories::load_whole(source, context)?;
     let differs_at = history.first_unsynced(usize::from(window))?;
     let ok = differs_at.is_none();
@@ -263,11 +259,7 @@ fn reload(source: &SourceName, window: u16, context: &mut Context) -> Result<Exi
     })
 }
 
-fn print_quoted(
-    revision: &Revision,
-    quoted: &[QuotedLink],
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+fn print_quoted(revision: &Revision, quoted: &[QuotedLink], context: &mut Context) -> Result<ExitStatus> {
     let found = QuotedLink::compare(&context.read_store()?, revision, quoted)?;
     let mut is_same = false;
     let mut same_to = None;

@@ -26,7 +26,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::Args;
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files;
 use crate::output::{counted, warn};
 use crate::signals;
@@ -61,7 +61,7 @@ struct Watch<'a> {
 }
 
 /// Checks until a signal ends the watch; returns the result of the last check that finished.
-pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus> {
     if args.paths.iter().any(|path| is_standard(path)) {
         return Err(Failure::usage("standard input cannot be watched").hint("name a file instead"));
     }
