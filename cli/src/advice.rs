@@ -44,29 +44,25 @@ pub(crate) fn about_bundle(name: &str) -> String {
 /// turnfold knows.
 fn about_file(name: &str) -> Option<(String, String)> {
     let path = Path::new(name);
-    if path.join("journal").is_dir() {
-        let hint = format!("`turnfold --store {name} matches` lists what is in it");
-        return Some((format!("`{name}` is a store"), hint));
-    }
-    if path.is_dir() {
-        let hint = format!("name a replay file in it, or check all with `turnfold check {name}`");
-        return Some((format!("`{name}` is a folder"), hint));
-    }
-    if is_bundle(path) {
-        let hint = format!("name a match in it, as in `{name}/MATCH`; {}", about_bundle(name));
-        return Some((format!("`{name}` is a bundle"), hint));
-    }
-    let mut first = Vec::new();
-    let file = open_regular(path).ok()?;
-    file.take(FIRST_WORDS as u64).read_to_end(&mut first).ok()?;
-    if first.starts_with(b"turnfold replay ") {
-        return Some((format!("`{name}` is a replay file"), format!("name it `./{name}`")));
-    }
-    if first.starts_with(b"turnfold backup ") {
-        let hint = format!("`turnfold store restore {name} NEWDIR` makes a store of it");
-        return Some((format!("`{name}` is the backup of a store"), hint));
-    }
-    None
+    let (what, hint) = if path.join("journal").is_dir() {
+        ("a store", format!("`turnfold --store {name} matches` lists what is in it"))
+    } else if path.is_dir() {
+        ("a folder", format!("name a replay file in it, or check all with `turnfold check {name}`"))
+    } else if is_bundle(path) {
+        ("a bundle", format!("name a match in it, as in `{name}/MATCH`; {}", about_bundle(name)))
+    } else {
+        let mut first = Vec::new();
+        open_regular(path).ok()?.take(FIRST_WORDS as u64).read_to_end(&mut first).ok()?;
+        match first.as_slice() {
+            b"turnfold replay " => ("a replay file", format!("name it `./{name}`")),
+            b"turnfold backup " => (
+                "the backup of a store",
+                format!("`turnfold store restore {name} NEWDIR` makes a store of it"),
+            ),
+            _ => return None,
+        }
+    };
+    Some((format!("`{name}` is {what}"), hint))
 }
 
 /// The most matches to compare with, because an error should not be delayed by a guess.

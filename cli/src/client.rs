@@ -14,8 +14,8 @@ use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Body, Error};
 
-use crate::address::SafeOrigin;
 use crate::clock;
+use crate::context::SafeOrigin;
 use crate::failure::Failure;
 use crate::files::shown;
 use crate::output::Format;

@@ -57,9 +57,8 @@ use turnfold_referee::ModuleFolders;
 #[cfg(feature = "modules")]
 use turnfold_referee::Referees;
 
-use crate::address::StoreAddress;
 use crate::completion;
-use crate::context::Context;
+use crate::context::{Context, StoreAddress};
 use crate::failure::{ExitStatus, Failure};
 #[cfg(feature = "modules")]
 use crate::files;

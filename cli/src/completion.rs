@@ -24,9 +24,8 @@ use turnfold_referee::ModuleFolders;
 use turnfold_show::render::{LegalCommand, legal_commands};
 use turnfold_store::StoreReader;
 
-use crate::address::{DEFAULT_DIR, StoreAddress};
 use crate::commands::new;
-use crate::context::{Context, Workspace};
+use crate::context::{Context, DEFAULT_DIR, StoreAddress, Workspace};
 use crate::failure::{ExitStatus, Failure};
 use crate::grammar::{grammar, values_of};
 use crate::guides::GUIDES;

@@ -10,9 +10,9 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 
-use crate::address::{self, StoreAddress};
 use crate::commands;
-use crate::guides::{GROUPS, GUIDES, Guide, VerbHelp};
+use crate::context::{self, StoreAddress};
+use crate::guides::{GROUPS, GUIDES, VerbHelp};
 use crate::output::{Colors, Format};
 use crate::program;
 
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct GlobalArgs {
     /// Directory of the store, or the URL of a database or service
-    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = address::DEFAULT_DIR,
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR|URL", env = "TURNFOLD_STORE", default_value = context::DEFAULT_DIR,
         value_parser = OsStringValueParser::new().try_map(StoreAddress::read))]
     pub(crate) store: StoreAddress,
 
@@ -200,7 +200,7 @@ pub(crate) fn parse(mut args: Vec<OsString>) -> Result<Args, clap::Error> {
     if let Ok(HelpArgs { global, verb: HelpVerb::Help { topic } }) = HelpArgs::try_parse_from(&args) {
         // clap writes neither guides nor help as JSON.
         if let [name] = topic.as_slice()
-            && let Some(guide) = Guide::find(name)
+            && let Some(guide) = GUIDES.iter().find(|guide| guide.name == *name)
         {
             return Ok(Args { global, command: commands::Command::Guide(guide) });
         }

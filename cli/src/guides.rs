@@ -1,6 +1,7 @@
 //! The topics of `turnfold help`: the verbs in groups, and the guides in `docs/guide`, which `turnfold help GUIDE`
 //! prints.
 
+use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
@@ -64,22 +65,14 @@ pub(crate) const GUIDES: [Guide; 14] = [
     guide!("limits", "limits", "Every limit"),
 ];
 
-impl Guide {
-    pub(crate) fn find(name: &str) -> Option<&'static Self> {
-        GUIDES.iter().find(|guide| guide.name == name)
-    }
-
-    pub(crate) fn title(&self) -> &'static str {
-        self.text.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or(self.name)
-    }
-}
-
 pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let document = json!({ "guide": guide.name, "title": guide.title(), "text": guide.text });
+    let title = guide.text.lines().next().and_then(|line| line.strip_prefix("# "));
+    let document = json!({ "guide": guide.name, "title": title, "text": guide.text });
     context.output.answer(&document, || lines(guide.text))
 }
 
-#[derive(Debug)]
+/// The help of a verb as JSON, which clap does not write.
+#[derive(Debug, Serialize)]
 pub(crate) struct VerbHelp {
     pub(crate) verb: String,
     pub(crate) about: String,
@@ -87,8 +80,7 @@ pub(crate) struct VerbHelp {
 }
 
 pub(crate) fn print_help(help: &VerbHelp, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let document = json!({ "verb": help.verb, "about": help.about, "text": help.text });
-    context.output.answer(&document, || help.text.lines().map(Line::from).collect())
+    context.output.answer(help, || help.text.lines().map(Line::from).collect())
 }
 
 fn lines(text: &str) -> Vec<Line> {

@@ -23,7 +23,6 @@
     )
 )]
 
-mod address;
 mod advice;
 mod client;
 mod clock;
@@ -66,8 +65,7 @@ use turnfold_history::{ReplayError, catch};
 use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind};
 use crate::grammar::Args;
-use crate::output::fold::{folded_lines, help_width};
-use crate::output::{Colors, Format, Output};
+use crate::output::{Colors, Format, Output, folded_lines, help_width};
 use crate::pager::Pager;
 use crate::stderr::LogFormat;
 
@@ -217,7 +215,7 @@ fn in_one_line(error: &clap::Error) -> Failure {
     let mut text = error.render().to_string();
     // The URL of a database may contain a password.
     if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue)
-        && address::is_database(value)
+        && context::is_database(value)
     {
         text = text.replace(value, "postgres://…");
     }

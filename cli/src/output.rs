@@ -4,18 +4,16 @@
 //! control characters in text and JSON. So text contains no colors. [`Line`]s say what each span means, and the color
 //! is chosen when it is printed.
 
-pub(crate) mod fold;
-
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufWriter, IsTerminal, Write};
-use std::mem;
+use std::{env, mem};
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
-use terminal_size::{Height, Width, terminal_size};
+use terminal_size::{Height, Width, terminal_size, terminal_size_of};
 use turnfold_core::picture::{Picture, Tint};
 use turnfold_history::Record;
 use turnfold_history::text::json_line;
@@ -27,7 +25,6 @@ pub(crate) use turnfold_history::text::{
     Line, TextSpan, Tone, added, counted, dim, plain, printable, removed, strong, warning,
 };
 
-use self::fold::{INDENT, folded, folded_lines};
 use crate::failure::{ExitStatus, Failure, is_closed_pipe};
 use crate::grammar::values_of;
 use crate::pager::Pager;
@@ -106,6 +103,12 @@ pub(crate) fn tinted(tint: Tint) -> Style {
         }
     }
 }
+
+/// The indent of continued lines.
+const INDENT: usize = 4;
+
+/// The narrowest terminal for which lines are folded.
+const WIDTH_MIN: usize = 20;
 
 /// Stands for a space within a span that has to stay on one line, such as an effect. No printable text contains it.
 const JOINED: &str = "\0";
@@ -213,7 +216,7 @@ impl Output {
 
     /// Returns `true` if the terminal can be used in full screen (VW-4).
     pub(crate) fn is_fillable(&self) -> bool {
-        self.is_attended() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        self.is_attended() && env::var_os("TERM").is_none_or(|term| term != "dumb")
     }
 
     pub(crate) fn refuse_json(&self, failure: Failure) -> Result<(), Failure> {
@@ -276,7 +279,7 @@ impl Output {
 
     pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
         self.head()?;
-        write_line(&mut self.stdout, &line.into(), fold::stdout_width())
+        write_line(&mut self.stdout, &line.into(), stdout_width())
     }
 
     pub(crate) fn show(
@@ -334,7 +337,7 @@ impl Output {
         if self.is_json() {
             return Ok(());
         }
-        let width = fold::stdout_width();
+        let width = stdout_width();
         for line in lines(picture, highlights, width.map_or(WIDTH, |width| width.min(WIDTH))) {
             self.head()?;
             let mut text = String::new();
@@ -421,6 +424,83 @@ fn is_more_than_screen(lines: &[Line]) -> bool {
         rows += line.to_string().chars().count().div_ceil(width.max(1).into()).max(1);
     }
     rows >= height.into()
+}
+
+/// Returns the width of the terminal on standard output, in columns; `None` for a pipe.
+pub(crate) fn stdout_width() -> Option<usize> {
+    terminal_size_of(io::stdout()).and_then(|(Width(width), _)| usable(width.into()))
+}
+
+pub(crate) fn stderr_width() -> Option<usize> {
+    terminal_size_of(io::stderr()).and_then(|(Width(width), _)| usable(width.into()))
+}
+
+/// Returns the width in which clap writes help: that of any terminal, or else of the variable `COLUMNS`.
+pub(crate) fn help_width() -> Option<usize> {
+    if let Some((Width(width), _)) = terminal_size() {
+        return usable(width.into());
+    }
+    usable(env::var("COLUMNS").ok()?.parse().ok()?)
+}
+
+fn usable(width: usize) -> Option<usize> {
+    (width >= WIDTH_MIN).then_some(width)
+}
+
+pub(crate) fn folded_lines(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.into() };
+    text.split('\n').map(|line| folded(line, width)).collect::<Vec<_>>().join("\n")
+}
+
+/// Folds a line between words, because a terminal would break it anywhere. The line may contain colors. Continued lines
+/// are indented. A word that is wider than the screen stays whole.
+fn folded(line: &str, width: usize) -> String {
+    let leading = line.chars().take_while(|character| *character == ' ').count();
+    let indent = (leading + INDENT).min(width / 2);
+    let mut text = String::new();
+    let mut column = 0;
+    let mut spaces = 0;
+    let mut has_word = false;
+    for (index, word) in line.split(' ').enumerate() {
+        if index > 0 {
+            spaces += 1;
+        }
+        let word_width = width_of(word);
+        if word_width == 0 {
+            // Colors alone take no room; the spaces before them belong to the next word.
+            text.push_str(word);
+            continue;
+        }
+        if has_word && column + spaces + word_width > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else {
+            text.push_str(&" ".repeat(spaces));
+            column += spaces;
+        }
+        text.push_str(word);
+        column += word_width;
+        has_word = true;
+        spaces = 0;
+    }
+    text + &" ".repeat(spaces)
+}
+
+fn width_of(word: &str) -> usize {
+    let mut width = 0;
+    let mut is_color = false;
+    for character in word.chars() {
+        if is_color {
+            // `ESC [`, numbers, and a letter.
+            is_color = !character.is_ascii_alphabetic();
+        } else if character == '\u{1b}' {
+            is_color = true;
+        } else {
+            width += 1;
+        }
+    }
+    width
 }
 
 #[cfg(test)]

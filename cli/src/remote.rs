@@ -9,13 +9,11 @@ use turnfold_history::tfl::Replay;
 use turnfold_history::{Revision, SourceName, Viewer};
 use turnfold_serve::TokenKind;
 
-use crate::address::{SafeOrigin, StoreAddress};
 use crate::client::{Client, NotAnswered, ServiceReply, ServiceRequest, path_of};
-use crate::context::Workspace;
+use crate::context::{SafeOrigin, StoreAddress, Workspace};
 use crate::failure::Failure;
 use crate::files;
-use crate::output::fold::{folded_lines, stdout_width};
-use crate::output::{Format, Output};
+use crate::output::{Format, Output, folded_lines, stdout_width};
 
 /// The most items that are requested at once.
 const PAGE: u64 = 1000;

@@ -15,9 +15,8 @@ use turnfold_history::{RangeName, ReplayError, Revision, SourceName, Sources};
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay, is_bundle};
 
-use crate::address::StoreAddress;
 use crate::advice::about_match;
-use crate::context::Workspace;
+use crate::context::{StoreAddress, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
 use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};

@@ -14,8 +14,7 @@ use turnfold_history::text::{error_text, json_line};
 
 use crate::clock;
 use crate::failure::Failure;
-use crate::output::fold::{folded_lines, stderr_width};
-use crate::output::{Format, Tone, printable, style_of};
+use crate::output::{Format, Tone, folded_lines, printable, stderr_width, style_of};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]

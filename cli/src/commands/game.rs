@@ -21,9 +21,9 @@ use turnfold_laws::{Fixture, broken_laws_while};
 use turnfold_referee::within;
 use turnfold_referee::{ModuleFile, digest, load, read_module};
 
-#[cfg(not(feature = "modules"))]
-use crate::address::left_out;
 use crate::context::Context;
+#[cfg(not(feature = "modules"))]
+use crate::context::left_out;
 use crate::failure::{ExitStatus, Failure};
 use crate::files::NewFile;
 use crate::output::{Line, dim, plain, printable, removed, strong};

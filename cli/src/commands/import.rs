@@ -23,9 +23,8 @@ use {
 
 use super::game::{MODULES_TIME, require_folder, require_laws, write_module};
 use super::new::{Game, genesis};
-use crate::address::StoreAddress;
 use crate::clock;
-use crate::context::Context;
+use crate::context::{Context, StoreAddress};
 use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, counted, dim, plain, strong};
 use crate::sources::expanded;

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::{GrantId, MatchName};
 
-use crate::address::SafeOrigin;
 use crate::client::{Client, Sent, ServiceRequest};
 use crate::commands::serve::outside;
-use crate::context::Context;
+use crate::context::{Context, SafeOrigin};
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::output::Format;

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     };
     if args.step && context.output.is_fillable() {
         #[cfg(not(feature = "stepper"))]
-        return Err(Failure::usage(crate::address::left_out("stepper")));
+        return Err(Failure::usage(crate::context::left_out("stepper")));
         #[cfg(feature = "stepper")]
         return step(args.to, seat_history, context);
     }

@@ -18,8 +18,7 @@ use turnfold_serve::{
     AccessToken, HostedMail, Notifying, Options, Outside, Reload, ServeError, Settings, TokenKind, serve,
 };
 
-use crate::address::read_origin;
-use crate::context::{Context, build_identity};
+use crate::context::{Context, build_identity, read_origin};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::Line;
 use crate::stderr::{self, LogFormat};

@@ -19,8 +19,7 @@ use turnfold_store::{
 };
 
 use super::verify::place;
-use crate::address::StoreAddress;
-use crate::context::Context;
+use crate::context::{Context, StoreAddress};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, added, counted, plain, removed, strong, warning};
 use crate::{files, stderr};

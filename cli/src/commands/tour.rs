@@ -6,8 +6,7 @@ use std::{env, fs, io};
 
 use serde_json::json;
 
-use crate::address::left_out;
-use crate::context::Context;
+use crate::context::{Context, left_out};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
 use crate::{files, program, signals};

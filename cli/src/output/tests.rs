@@ -63,3 +63,23 @@ fn text_on_a_color_of_the_game_is_black_or_white() {
     let style = tinted(Tint::Rgb(0x12_34_56));
     assert_eq!(format!("{style}A1{style:#}"), "\u{1b}[38;2;255;255;255m\u{1b}[48;2;18;52;86mA1\u{1b}[0m");
 }
+
+#[test]
+fn a_line_is_folded_between_its_words() {
+    for (line, expected) in [
+        ("one two three", "one two three"),
+        ("one two three four five six", "one two three four\n    five six"),
+        ("  indented words stand further", "  indented words\n      stand further"),
+        ("https://example.org/a/long/address is whole", "https://example.org/a/long/address\n    is whole"),
+        ("ends  ", "ends  "),
+        ("", ""),
+        (
+            "\u{1b}[1mone two three\u{1b}[0m \u{1b}[2mfour five\u{1b}[0m",
+            "\u{1b}[1mone two three\u{1b}[0m \u{1b}[2mfour\n    five\u{1b}[0m",
+        ),
+    ] {
+        assert_eq!(folded(line, 20), expected);
+        assert_eq!(folded_lines(line, None), line);
+    }
+    assert_eq!(folded_lines("a b\n\nc", Some(20)), "a b\n\nc");
+}

@@ -13,8 +13,7 @@ use turnfold_referee::ModuleFolders;
 
 use super::StepperScreen;
 use super::draw::draw;
-use crate::address::StoreAddress;
-use crate::context::Workspace;
+use crate::context::{StoreAddress, Workspace};
 
 /// A golden log of each ruleset, and the entry that is looked at.
 const LOOKED_AT: [(&str, &str); 5] = [

@@ -20,10 +20,9 @@ use turnfold_store::MatchName;
 
 use super::run::now;
 use super::{HostArgs, letter_lines};
-use crate::address::read_origin;
 use crate::commands::import::import_line;
 use crate::commands::new::{bad_setup, find, read_setup};
-use crate::context::Context;
+use crate::context::{Context, read_origin};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, counted};
 use crate::{clock, files, random};

@@ -12,8 +12,7 @@ use turnfold_proof::bundle::NeededModule;
 use turnfold_store::{Damage, LostEntries, RescueError, Salvage, Store, StoreReader, Totals};
 
 use super::{in_words, place, progress};
-use crate::address::{StoreAddress, is_database};
-use crate::context::Context;
+use crate::context::{Context, StoreAddress, is_database};
 use crate::failure::{ExitStatus, Failure};
 use crate::files::{self, is_standard};
 use crate::output::{Line, plain, removed, strong};

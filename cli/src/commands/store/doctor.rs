@@ -6,9 +6,8 @@ use turnfold_serve::TokenKind;
 use turnfold_show::render::ListedMatch;
 use turnfold_store::BranchName;
 
-use crate::address::StoreAddress;
 use crate::client::{ServiceReply, ServiceRequest};
-use crate::context::Context;
+use crate::context::{Context, StoreAddress};
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Format, Line, added, counted, plain, removed, warning};
 use crate::{clock, files};
