@@ -1,5 +1,6 @@
 //! One branch in memory: its head state, what viewers know of it, and its watched head (SV-17, SV-27).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{MutexGuard, OnceLock};
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, watch};
@@ -32,6 +33,9 @@ pub(crate) struct OpenBranch {
     pub(crate) following: AsyncMutex<()>,
     /// The durable head; `None` once the branch is deleted.
     pub(crate) watched: watch::Sender<Option<u64>>,
+    followers: AtomicUsize,
+    /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
+    pub(crate) is_left: Mutex<Option<bool>>,
     kept: Mutex<Kept>,
     /// Held by the thread that reads the head state. Others wait for what it reads.
     reading: Mutex<()>,
@@ -45,9 +49,6 @@ struct Kept {
     current: Option<HeadState>,
     /// Whether the last commands were judged quickly.
     is_judged_quickly: bool,
-    /// Whether the match was on this branch and left it (SV-65); `None` if that is not known.
-    is_left: Option<bool>,
-    followers: usize,
     /// What is new to viewers after an earlier head, for other followers.
     deltas: BTreeMap<(Viewer, u64), Arc<Delta>>,
     /// What viewers know, held by the thread that folds for one of them. It is replaced when the branch is forgotten, so
@@ -68,27 +69,21 @@ impl Kept {
         }
         self.current.insert(newer.unwrap_or(read))
     }
-
-    fn forget(&mut self) {
-        *self = Self { is_left: self.is_left, followers: self.followers, ..Self::default() };
-    }
 }
 
 pub(crate) struct Following(pub(crate) Arc<OpenBranch>);
 
 impl Following {
     pub(crate) fn new(branch: Arc<OpenBranch>) -> Self {
-        branch.kept().followers += 1;
+        branch.followers.fetch_add(1, Ordering::Relaxed);
         Self(branch)
     }
 }
 
 impl Drop for Following {
     fn drop(&mut self) {
-        let mut kept = self.0.kept();
-        kept.followers -= 1;
-        if kept.followers == 0 {
-            kept.deltas.clear();
+        if self.0.followers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.kept().deltas.clear();
         }
     }
 }
@@ -102,6 +97,8 @@ impl OpenBranch {
             turn: Arc::default(),
             following: AsyncMutex::default(),
             watched: watch::Sender::new(Some(head.seq)),
+            followers: AtomicUsize::new(0),
+            is_left: Mutex::default(),
             kept: Mutex::default(),
             reading: Mutex::default(),
             memory: memory.clone(),
@@ -130,14 +127,6 @@ impl OpenBranch {
         NamedBranch { match_name, branch, id: self.id }
     }
 
-    pub(crate) fn is_left(&self) -> Option<bool> {
-        self.kept().is_left
-    }
-
-    pub(crate) fn note_left(&self, is_left: Option<bool>) {
-        self.kept().is_left = is_left;
-    }
-
     pub(crate) async fn turn(&self) -> ApiResult<OwnedMutexGuard<()>> {
         let turn = Arc::clone(&self.turn);
         // The branch holds one reference, and the holder of the turn another.
@@ -148,7 +137,7 @@ impl OpenBranch {
     }
 
     pub(crate) fn is_followed(&self) -> bool {
-        self.kept().followers > 0
+        self.followers.load(Ordering::Relaxed) > 0
     }
 
     pub(crate) fn known_head(&self) -> u64 {
@@ -193,14 +182,14 @@ impl OpenBranch {
     }
 
     pub(crate) fn forget(&self) {
-        self.kept().forget();
+        *self.kept() = Kept::default();
     }
 
     pub(crate) fn discard(&self, at_fault: &FaultOf) {
         let mut kept = self.kept();
         // If nothing is in memory, the failed module or referee may play the branch.
         if kept.current.as_ref().is_none_or(|current| at_fault.is(&*current.position.rules)) {
-            kept.forget();
+            *kept = Kept::default();
         }
     }
 
@@ -297,7 +286,7 @@ impl OpenBranch {
 
     pub(crate) fn keep_delta(&self, viewer: Viewer, from: u64, delta: &Arc<Delta>) {
         let mut kept = self.kept();
-        if kept.followers == 0 {
+        if !self.is_followed() {
             return;
         }
         if kept.deltas.len() >= DELTAS_MAX {

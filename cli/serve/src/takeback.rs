@@ -54,7 +54,7 @@ impl App {
     pub(crate) fn announce_accord(&self, match_name: &MatchName) {
         for branch in self.branches.all() {
             if branch.revision.match_name == *match_name {
-                branch.note_left(None);
+                *lock(&branch.is_left) = None;
             }
         }
         self.accords.announce(match_name);
@@ -133,12 +133,12 @@ fn open_current(app: &Arc<App>, match_name: &MatchName) -> ApiResult<Arc<OpenBra
 }
 
 pub(crate) fn has_left(app: &App, branch: &OpenBranch) -> ApiResult<bool> {
-    if let Some(is_left) = branch.is_left() {
+    if let Some(is_left) = *lock(&branch.is_left) {
         return Ok(is_left);
     }
     let Revision { match_name, branch: name, .. } = &branch.revision;
     let is_left = find_accord(app, match_name)?.is_some_and(|accord| accord.state.has_left(name));
-    branch.note_left(Some(is_left));
+    *lock(&branch.is_left) = Some(is_left);
     Ok(is_left)
 }
 
