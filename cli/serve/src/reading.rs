@@ -80,36 +80,34 @@ impl BranchView {
     }
 }
 
-pub(crate) struct Asked {
-    pub(crate) path: BranchPath,
-    pub(crate) seat: Option<SeatName>,
-    pub(crate) reach: Reach,
-}
-
 impl App {
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
-        asked: Asked,
+        path: BranchPath,
+        seat: Option<SeatName>,
+        reach: Reach,
         work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         // The token is checked first, so a client without one does not wait (SV-12).
         let access = self.admit(bearer).await?;
-        self.read_for(bearer, access, asked, work).await
+        self.read_for(bearer, access, path, seat, reach, work).await
     }
 
     pub(crate) async fn read_for<T: Send + 'static>(
         self: &Arc<Self>,
         bearer: &Bearer,
         access: Access,
-        asked: Asked,
+        path: BranchPath,
+        seat: Option<SeatName>,
+        reach: Reach,
         work: impl FnOnce(&Arc<Self>, &Access, &BranchView) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let at_once = self.block(move |app| {
-            let found = BranchView::find(app, &access, &asked.path, asked.seat)?;
-            let is_long = found.is_long(app, asked.reach);
+            let found = BranchView::find(app, &access, &path, seat)?;
+            let is_long = found.is_long(app, reach);
             // Many short histories take as much memory as one long history.
-            if is_long || asked.reach == Reach::Whole {
+            if is_long || reach == Reach::Whole {
                 return Ok(Err((found, is_long, access, work)));
             }
             work(app, &access, &found).map(Ok)

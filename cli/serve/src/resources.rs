@@ -41,7 +41,7 @@ mod prelude {
         list_limit, name, name_if_given, require_accepted, text, typed,
     };
     pub(crate) use crate::prelude::*;
-    pub(crate) use crate::reading::{Asked, BranchPath, BranchView, Reach, SeatName};
+    pub(crate) use crate::reading::{BranchPath, BranchView, Reach, SeatName};
     pub(crate) use crate::takeback::current_branch;
 }
 

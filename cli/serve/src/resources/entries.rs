@@ -37,8 +37,7 @@ pub(crate) async fn list(
     form: AnswerForm,
 ) -> ApiResult {
     let limit = list_limit(range.limit)?;
-    let asked = Asked { path, seat: range.seat, reach: Reach::Entry };
-    app.read(&bearer, asked, move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, range.seat, Reach::Entry, move |app, _, BranchView { branch, viewer }| {
         let history = branch.seen_by(app, *viewer).history(None)?;
         let after = range.after.unwrap_or(0);
         history.require(after)?;

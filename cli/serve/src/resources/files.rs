@@ -37,9 +37,8 @@ pub(crate) async fn replay(
 ) -> ApiResult {
     require_accepted(&headers, TEXT)?;
     if view {
-        let whole = Asked { path, seat, reach: Reach::Whole };
         return app
-            .read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+            .read(&bearer, path, seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
                 let replay = branch.seen_by(app, *viewer).history(at)?.to_replay()?;
                 let file = format!("{}.tfl", branch.revision.match_name);
                 Ok(attachment(typed(StatusCode::OK, TEXT, replay.to_string()), &file))
@@ -69,8 +68,7 @@ pub(crate) async fn page(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, HTML)?;
-    let whole = Asked { path, seat: at.seat, reach: Reach::Whole };
-    app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, at.seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
         let page = Page::of(branch.seen_by(app, *viewer).history(at.at)?, None, PAGE_BYTES_MAX)?;
         let file = format!("{}.html", branch.revision.match_name);
         Ok(attachment(typed(StatusCode::OK, HTML, page.html), &file))
@@ -116,8 +114,7 @@ pub(crate) async fn frames(
         Some(last) => Some(list_limit(Some(last))?),
         None => None,
     };
-    let whole = Asked { path, seat: asked.seat, reach: Reach::Whole };
-    app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, asked.seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
         // A client that follows from these frames on sends this id, as if an event had brought the frames.
         let event_id = match asked.at {
             None => Some(branch.seen_by(app, *viewer).event_id(branch.head(app)?)?),

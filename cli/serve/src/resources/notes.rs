@@ -151,9 +151,8 @@ pub(crate) async fn list(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
 ) -> ApiResult {
-    let asked = Asked { path, seat, reach: Reach::Entry };
     let holder = bearer.clone();
-    app.read(&bearer, asked, move |app, access, BranchView { branch, viewer }| {
+    app.read(&bearer, path, seat, Reach::Entry, move |app, access, BranchView { branch, viewer }| {
         let author = Author::of(&holder, access)?;
         let items = notes_for(app, branch, *viewer, &author)?;
         Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
@@ -172,9 +171,8 @@ pub(crate) async fn write(
 ) -> ApiResult {
     let (access, _) = app.admit_to(&bearer, &path.match_name).await?;
     let new = json_body::<NewNote>(request).await?;
-    let asked = Asked { path, seat, reach: Reach::Entry };
     let holder = bearer.clone();
-    app.read_for(&bearer, access, asked, move |app, access, BranchView { branch, viewer }| {
+    app.read_for(&bearer, access, path, seat, Reach::Entry, move |app, access, BranchView { branch, viewer }| {
         let author = Author::of(&holder, access)?;
         if !new.private && author.seat.is_none() {
             return Err(Problem::forbidden("a spectator's notes are for the spectator alone"));

@@ -31,12 +31,6 @@ pub(crate) struct PositionQuery {
     pub(super) seat: Option<SeatName>,
 }
 
-impl PositionQuery {
-    pub(super) fn of(self, path: BranchPath) -> Asked {
-        Asked { path, seat: self.seat, reach: Reach::of(self.at) }
-    }
-}
-
 fn in_memory(app: &App, access: &Access, path: &BranchPath, at: PositionQuery) -> Option<CachedView> {
     // If other services write to the store, it is asked first (FL-18).
     if app.store.is_shared() {
@@ -77,8 +71,7 @@ pub(crate) async fn view(
     }
     // The text includes the result and the turn, which may need more of the log than the view.
     let reach = if form == AnswerForm::Text { Reach::Entry } else { Reach::of(at.at) };
-    let asked = Asked { reach, ..at.of(path) };
-    app.read_for(&bearer, access, asked, move |app, _, BranchView { branch, viewer }| {
+    app.read_for(&bearer, access, path, at.seat, reach, move |app, _, BranchView { branch, viewer }| {
         let looking = branch.seen_by(app, *viewer);
         if form == AnswerForm::Json {
             let shown = match at.at {
@@ -108,7 +101,7 @@ pub(crate) async fn picture(
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, SVG)?;
-    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, at.seat, Reach::of(at.at), move |app, _, BranchView { branch, viewer }| {
         let state = branch.seen_by(app, *viewer).state(at.at)?;
         let picture = svg::document(&viewer.picture(state.as_ref()), &Highlights::default());
         Ok(attachment(typed(StatusCode::OK, SVG, picture), "picture.svg"))
@@ -134,7 +127,7 @@ pub(crate) async fn legal(
     ValidQuery(at): ValidQuery<PositionQuery>,
     form: AnswerForm,
 ) -> ApiResult {
-    app.read(&bearer, at.of(path), move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, at.seat, Reach::of(at.at), move |app, _, BranchView { branch, viewer }| {
         let state = branch.seen_by(app, *viewer).state(at.at)?;
         // An empty list would mean that there is nothing to do.
         if !state.lists_legal() {
@@ -176,7 +169,7 @@ pub(crate) async fn ask(
     ValidQuery(AskQuery { q, at, seat }): ValidQuery<AskQuery>,
     form: AnswerForm,
 ) -> ApiResult {
-    app.read(&bearer, PositionQuery { at, seat }.of(path), move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, seat, Reach::of(at), move |app, _, BranchView { branch, viewer }| {
         let state = branch.seen_by(app, *viewer).state(at)?;
         let answer = viewer.ask(state.as_ref(), &q).map_err(|error| Problem::content(error.to_string()))?;
         match form {
@@ -239,8 +232,7 @@ pub(crate) async fn try_out(
         return Err(Problem::bad(format!("expected at most {COMMANDS_MAX} commands in a trial")));
     }
     let lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
-    let whole = Asked { path, seat, reach: Reach::Whole };
-    app.read_for(&bearer, access, whole, move |app, _, BranchView { branch, viewer }| {
+    app.read_for(&bearer, access, path, seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.seen_by(app, *viewer).history(after)?;
         let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
         match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
@@ -330,8 +322,7 @@ pub(crate) async fn find(
     if !all {
         wanted.after = Some(after.unwrap_or(0));
     }
-    let whole = Asked { path, seat: viewed_by, reach: Reach::Whole };
-    app.read(&bearer, whole, move |app, _, BranchView { branch, viewer }| {
+    app.read(&bearer, path, viewed_by, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.seen_by(app, *viewer).history(at)?;
         history.require(after.unwrap_or(0))?;
         let mut survey = Survey::default();
