@@ -16,7 +16,7 @@ use ureq::{Body, Error};
 
 use crate::clock;
 use crate::context::SafeOrigin;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::files::shown;
 use crate::output::Format;
 
@@ -87,7 +87,7 @@ pub(crate) fn path_of(revision: &Revision, resource: &str) -> String {
 }
 
 impl Client {
-    pub(crate) fn new(origin: SafeOrigin, token: AccessToken, kind: TokenKind) -> Result<Self, Failure> {
+    pub(crate) fn new(origin: SafeOrigin, token: AccessToken, kind: TokenKind) -> Result<Self> {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .https_only(origin.has_tls())
@@ -219,7 +219,7 @@ const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
 const AUTHORITIES: Limits =
     Limits { what: "file of certificates", bytes_max: 4 << 20, lines_max: 1 << 17, line_bytes_max: 1 << 12 };
 
-fn trusted_authorities() -> Result<RootCerts, Failure> {
+fn trusted_authorities() -> Result<RootCerts> {
     let path = env::var_os(AUTHORITIES_VARIABLE).unwrap_or_default();
     if path.is_empty() {
         return Ok(RootCerts::WebPki);

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use turnfold_core::paper::DeskTime;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
 /// The clock that replaces the system's, if a program has set one.
 static OTHER: OnceLock<fn() -> i64> = OnceLock::new();
@@ -16,7 +16,7 @@ pub(crate) fn set(now_ms: fn() -> i64) {
 
 /// Returns the current time in milliseconds since 1970. A clock before 1970 is an error.
 #[expect(clippy::disallowed_methods, reason = "this is where the clock is read")]
-pub(crate) fn now_ms() -> Result<i64, Failure> {
+pub(crate) fn now_ms() -> Result<i64> {
     if let Some(now_ms) = OTHER.get() {
         return Ok(now_ms());
     }

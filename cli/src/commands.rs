@@ -12,7 +12,7 @@ macro_rules! verbs {
             pub(crate) fn run(
                 &self,
                 context: &mut $crate::context::Context,
-            ) -> Result<$crate::failure::ExitStatus, $crate::failure::Failure> {
+            ) -> $crate::failure::Result<$crate::failure::ExitStatus> {
                 match self { $(Self::$verb(args) => $run(args, context),)+ }
             }
         }
@@ -59,7 +59,7 @@ use turnfold_referee::Referees;
 
 use crate::completion;
 use crate::context::{Context, StoreAddress};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 #[cfg(feature = "modules")]
 use crate::files;
 use crate::grammar::GlobalArgs;
@@ -138,7 +138,7 @@ impl Command {
 
     /// Returns the referees that the user named. Verbs that play with others use no others (RF-3).
     #[cfg(feature = "modules")]
-    pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees, Failure> {
+    pub(crate) fn referees(&self, global: &GlobalArgs) -> Result<Referees> {
         let mut file = global.referees.clone();
         if file.is_none() && !self.plays_with_others() {
             file = files::in_configuration("referees.toml").filter(|file| file.exists());
@@ -172,7 +172,7 @@ fn unusable_referee(why: String) -> Failure {
     Failure::usage(why).hint("see `turnfold help referees`")
 }
 
-pub(crate) fn run(command: &Command, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(command: &Command, context: &mut Context) -> Result<ExitStatus> {
     let has_picture = match command {
         Command::Show(_) => true,
         Command::Table(args) => args.has_picture(),

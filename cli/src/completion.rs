@@ -26,7 +26,7 @@ use turnfold_store::StoreReader;
 
 use crate::commands::new;
 use crate::context::{Context, DEFAULT_DIR, StoreAddress, Workspace};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::grammar::{grammar, values_of};
 use crate::guides::GUIDES;
 use crate::histories::seek;
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let refused = Failure::usage("a completion script is for a shell, there is no JSON of it");
     context.output.refuse_json(refused.hint("leave out `--format json`"))?;
     let completer =

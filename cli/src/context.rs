@@ -24,7 +24,7 @@ use ureq::http::Uri;
 
 use crate::advice::without_rules;
 use crate::client::Client;
-use crate::failure::{DamagedStore, Failure, not_own};
+use crate::failure::{DamagedStore, Failure, Result, not_own};
 use crate::files;
 use crate::output::{Output, warn};
 use crate::remote;
@@ -74,7 +74,7 @@ impl Workspace {
         token: Option<PathBuf>,
         registry: Registry,
         modules: ModuleFolders,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let is_service = matches!(store, StoreAddress::Service(_));
         if token.is_some() && !is_service {
             return Err(Failure::usage("`--token` is for a service").hint("name it with `--store URL`"));
@@ -100,7 +100,7 @@ impl Workspace {
         self.reader.get_or_insert_default();
     }
 
-    pub(crate) fn store_dir(&self) -> Result<&Path, Failure> {
+    pub(crate) fn store_dir(&self) -> Result<&Path> {
         match &self.store {
             StoreAddress::Dir(dir) => Ok(dir),
             #[cfg(feature = "postgres")]
@@ -121,7 +121,7 @@ impl Workspace {
         if self.fleet().is_some() { DamagedStore::Database } else { DamagedStore::Dir }
     }
 
-    pub(crate) fn open_store(&self) -> Result<Store, Failure> {
+    pub(crate) fn open_store(&self) -> Result<Store> {
         Ok(match &self.store {
             StoreAddress::Dir(dir) => StoreOptions::new().observe(&mut building()).open(dir)?,
             #[cfg(feature = "postgres")]
@@ -130,7 +130,7 @@ impl Workspace {
         })
     }
 
-    pub(crate) fn open_or_create_store(&self) -> Result<Store, Failure> {
+    pub(crate) fn open_or_create_store(&self) -> Result<Store> {
         if let Some(store) = &self.passed_over {
             warn(&not_own(store));
         }
@@ -143,12 +143,7 @@ impl Workspace {
     }
 
     /// Requires that this build has the rules of these matches. `what` names the command in the error.
-    pub(crate) fn require_rules(
-        &self,
-        what: &str,
-        store: &StoreReader,
-        names: &[MatchName],
-    ) -> Result<(), Failure> {
+    pub(crate) fn require_rules(&self, what: &str, store: &StoreReader, names: &[MatchName]) -> Result<()> {
         for match_name in names {
             let genesis = store.genesis(match_name)?;
             let ruleset = &genesis.ruleset;

@@ -14,7 +14,7 @@ use turnfold_proof::signing::sync_folder_of;
 use turnfold_serve::{AccessToken, TokenKind};
 use turnfold_store::draft::{DraftDir, DraftFile, Readers};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::printable;
 use crate::signals;
 
@@ -62,13 +62,13 @@ impl NewFile {
         self.output.as_deref().filter(|path| !is_standard(path))
     }
 
-    pub(crate) fn path(&self) -> Result<Option<&Path>, Failure> {
+    pub(crate) fn path(&self) -> Result<Option<&Path>> {
         let Some(path) = self.file() else { return Ok(None) };
         check_new(path, self.force)?;
         Ok(Some(path))
     }
 
-    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
+    pub(crate) fn folder(&self) -> Result<&Path> {
         let Some(path) = self.file() else {
             return Err(Failure::usage("several files need a folder").hint("name one with `-o`"));
         };
@@ -78,7 +78,7 @@ impl NewFile {
         Ok(path)
     }
 
-    pub(crate) fn make_folder(&self) -> Result<&Path, Failure> {
+    pub(crate) fn make_folder(&self) -> Result<&Path> {
         let folder = self.folder()?;
         match fs::create_dir_all(folder) {
             Ok(()) => Ok(folder),
@@ -93,7 +93,7 @@ impl NewFile {
 
     /// Writes a text to the file, completely or not at all, and returns the file's name; `None` for standard output, to
     /// which it writes nothing.
-    pub(crate) fn write(&self, text: &str) -> Result<Option<String>, Failure> {
+    pub(crate) fn write(&self, text: &str) -> Result<Option<String>> {
         let Some(path) = self.file() else { return Ok(None) };
         write_whole(path, text.as_bytes())?;
         Ok(Some(path.display().to_string()))
@@ -101,7 +101,7 @@ impl NewFile {
 }
 
 /// Requires that a file does not exist, except with `force`. A symbolic link to a missing file counts as a file.
-pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
+pub(crate) fn check_new(path: &Path, force: bool) -> Result<()> {
     require_replaceable(path)?;
     if fs::symlink_metadata(path).is_ok() && !force {
         return Err(Failure::usage(format!("`{}` exists", path.display())).hint("`--force` overwrites it"));
@@ -111,14 +111,11 @@ pub(crate) fn check_new(path: &Path, force: bool) -> Result<(), Failure> {
 
 /// Writes a file so that readers see the old or the new content, even after a crash: a temporary file next to it is
 /// synced and renamed. A replaced file keeps its permissions, and a symbolic link stays a link.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
     write_whole_from(path, |file| file.write_all(content).map_err(|cause| unwritable(path, &cause)))
 }
 
-pub(crate) fn write_whole_from<T>(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+pub(crate) fn write_whole_from<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T>) -> Result<T> {
     let (end, written) = replace(path, |file| {
         let written = write(file)?;
         file.sync_all().map_err(|cause| unwritable(path, &cause))?;
@@ -130,16 +127,13 @@ pub(crate) fn write_whole_from<T>(
 
 /// Writes a file that can be made again, such as one of many. Readers see the old or the new content, but nothing is
 /// synced, because that takes longer than to make the file.
-pub(crate) fn write_unsynced(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_unsynced(path: &Path, content: &[u8]) -> Result<()> {
     replace(path, |file| file.write_all(content).map_err(|cause| unwritable(path, &cause)))?;
     Ok(())
 }
 
 /// Replaces a file by a temporary file. Returns the path at the end of symbolic links.
-fn replace<T>(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> Result<T, Failure>,
-) -> Result<(PathBuf, T), Failure> {
+fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T>) -> Result<(PathBuf, T)> {
     require_replaceable(path)?;
     let failed = |cause: io::Error| unwritable(path, &cause);
     let end = end_of_links(path).map_err(failed)?;
@@ -157,8 +151,8 @@ fn replace<T>(
 pub(crate) fn write_texts<T>(
     path: &Path,
     file: &mut File,
-    write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), Failure>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    write: impl FnOnce(&mut dyn FnMut(&str) -> Result<()>) -> Result<T>,
+) -> Result<T> {
     let failed = |cause: io::Error| unwritable(path, &cause);
     let mut file = BufWriter::new(file);
     let written = write(&mut |text| file.write_all(text.as_bytes()).map_err(failed))?;
@@ -175,8 +169,8 @@ pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
 pub(crate) fn write_private<T>(
     path: &Path,
     force: bool,
-    write: impl FnOnce(&mut File) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    write: impl FnOnce(&mut File) -> Result<T>,
+) -> Result<T> {
     let failed = |cause: io::Error| unwritable(path, &cause);
     require_replaceable(path)?;
     let end = if force { end_of_links(path).map_err(failed)? } else { path.into() };
@@ -194,7 +188,7 @@ pub(crate) fn write_private<T>(
     Ok(written)
 }
 
-pub(crate) fn write_token(path: &Path, token: &AccessToken) -> Result<(), Failure> {
+pub(crate) fn write_token(path: &Path, token: &AccessToken) -> Result<()> {
     write_private(path, false, |file| Ok(writeln!(file, "{}", token.expose())?))
 }
 
@@ -204,7 +198,7 @@ pub(crate) fn temporary_dir() -> io::Result<DraftDir> {
 }
 
 /// Requires that nothing but a regular file is at a path. Otherwise a file would replace a device or a pipe.
-fn require_replaceable(path: &Path) -> Result<(), Failure> {
+fn require_replaceable(path: &Path) -> Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Failure::usage(format!("`{}` is no regular file; nothing was written", path.display())));
     }
@@ -248,12 +242,12 @@ pub(crate) fn read_input_or_stdin(path: &Path, limits: &Limits) -> Result<Vec<u8
     limits.read_file(path)
 }
 
-pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String, Failure> {
+pub(crate) fn read_text(path: &Path, limits: &Limits) -> Result<String> {
     String::from_utf8(limits.read_file(path)?)
         .map_err(|_| Failure::usage(format!("`{}`: expected UTF-8 text", path.display())))
 }
 
-pub(crate) fn read_script_text(path: &Path) -> Result<String, Failure> {
+pub(crate) fn read_script_text(path: &Path) -> Result<String> {
     let bytes = read_input_or_stdin(path, &SCRIPT)?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
@@ -271,7 +265,7 @@ pub(crate) fn commands_of(
     commands: &[String],
     script: Option<&PathBuf>,
     viewer: Option<Viewer>,
-) -> Result<Vec<ScriptCommand>, Failure> {
+) -> Result<Vec<ScriptCommand>> {
     let mut given: Vec<_> = match script {
         Some(path) => ScriptCommand::each_in(&read_script_text(path)?).collect(),
         None => commands.iter().map(|command| ScriptCommand::parse(command)).collect(),
@@ -283,14 +277,14 @@ pub(crate) fn commands_of(
 }
 
 /// Reads a token file; `None` if it holds something else. No message shows the content of the file.
-pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>, Failure> {
+pub(crate) fn read_token(path: &Path) -> Result<Option<(AccessToken, TokenKind)>> {
     require_no_token(path)?;
     let bytes = TOKEN.read_file(path).map_err(|error| Failure::usage(error.to_string()))?;
     Ok(std::str::from_utf8(&bytes).ok().and_then(|text| AccessToken::parse(text.trim_end())))
 }
 
 /// Refuses a token in place of a file name, without repeating it.
-pub(crate) fn require_no_token(path: &Path) -> Result<(), Failure> {
+pub(crate) fn require_no_token(path: &Path) -> Result<()> {
     if path.to_str().and_then(AccessToken::parse).is_some() {
         return Err(Failure::usage("expected a file in which the token stands, not the token itself")
             .hint("others on this machine see what commands are given"));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Result};
 use crate::output::{Line, strong};
 
 pub(crate) const FENCE: &str = "```";
@@ -65,7 +65,7 @@ pub(crate) const GUIDES: [Guide; 14] = [
     guide!("limits", "limits", "Every limit"),
 ];
 
-pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn print(guide: &Guide, context: &mut Context) -> Result<ExitStatus> {
     let title = guide.text.lines().next().and_then(|line| line.strip_prefix("# "));
     let document = json!({ "guide": guide.name, "title": title, "text": guide.text });
     context.output.answer(&document, || lines(guide.text))
@@ -79,7 +79,7 @@ pub(crate) struct VerbHelp {
     pub(crate) text: String,
 }
 
-pub(crate) fn print_help(help: &VerbHelp, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn print_help(help: &VerbHelp, context: &mut Context) -> Result<ExitStatus> {
     context.output.answer(help, || help.text.lines().map(Line::from).collect())
 }
 

@@ -63,7 +63,7 @@ pub use turnfold_games::standard;
 use turnfold_history::{ReplayError, catch};
 
 use crate::context::{Context, Workspace};
-use crate::failure::{ExitStatus, Failure, FailureKind};
+use crate::failure::{ExitStatus, Failure, FailureKind, Result};
 use crate::grammar::Args;
 use crate::output::{Colors, Format, Output, folded_lines, help_width};
 use crate::pager::Pager;
@@ -129,7 +129,7 @@ fn run_as_named(args: Vec<OsString>, registry: Registry) -> ExitCode {
     }
 }
 
-fn answer(args: Args, registry: Registry) -> Result<ExitStatus, Failure> {
+fn answer(args: Args, registry: Registry) -> Result<ExitStatus> {
     // `context` is dropped on every way out. Its output then waits for the pager, before anything is printed to stderr.
     let Args { global, command } = args;
     let output = Output::new(global.format, !global.no_pager);

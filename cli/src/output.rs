@@ -25,7 +25,7 @@ pub(crate) use turnfold_history::text::{
     Line, TextSpan, Tone, added, counted, dim, plain, printable, removed, strong, warning,
 };
 
-use crate::failure::{ExitStatus, Failure, is_closed_pipe};
+use crate::failure::{ExitStatus, Failure, Result, is_closed_pipe};
 use crate::grammar::values_of;
 use crate::pager::Pager;
 use crate::stderr;
@@ -219,11 +219,11 @@ impl Output {
         self.is_attended() && env::var_os("TERM").is_none_or(|term| term != "dumb")
     }
 
-    pub(crate) fn refuse_json(&self, failure: Failure) -> Result<(), Failure> {
+    pub(crate) fn refuse_json(&self, failure: Failure) -> Result<()> {
         if self.is_json() { Err(failure) } else { Ok(()) }
     }
 
-    pub(crate) fn refuse_json_next_to(&self, file: &str) -> Result<(), Failure> {
+    pub(crate) fn refuse_json_next_to(&self, file: &str) -> Result<()> {
         let message = format!("standard output cannot take both the {file} and JSON");
         self.refuse_json(Failure::usage(message).hint("name a file with `-o`, or leave out `--format json`"))
     }
@@ -236,7 +236,7 @@ impl Output {
         &mut self,
         value: &(impl Serialize + ?Sized),
         lines: impl FnOnce() -> Vec<Line>,
-    ) -> Result<ExitStatus, Failure> {
+    ) -> Result<ExitStatus> {
         self.verdict(true, value, lines)
     }
 
@@ -245,7 +245,7 @@ impl Output {
         is_so: bool,
         value: &(impl Serialize + ?Sized),
         lines: impl FnOnce() -> Vec<Line>,
-    ) -> Result<ExitStatus, Failure> {
+    ) -> Result<ExitStatus> {
         self.show(value, lines)?;
         Ok(is_so.into())
     }
@@ -366,7 +366,7 @@ impl Output {
         writeln!(self.stdout, "{}", json_line(document)?)
     }
 
-    pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>, Failure> {
+    pub(crate) fn bytes(&mut self) -> Result<io::StdoutLock<'static>> {
         self.flush()?;
         let stdout = io::stdout().lock();
         if stdout.is_terminal() {

@@ -6,20 +6,20 @@ use turnfold_core::dice::DiceStream;
 use turnfold_core::{DicePolicy, DueRoll};
 use turnfold_history::session::Roller;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 
-pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes)
         .map_err(|error| Failure::trouble(format!("the operating system gives no random bytes: {error}")))
 }
 
-pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
+pub(crate) fn bytes<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;
     Ok(bytes)
 }
 
-pub(crate) fn key() -> Result<String, Failure> {
+pub(crate) fn key() -> Result<String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes()?)))
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
     Ok((0..due.count).map(|_| stream.draw(due.low, due.high)).collect())
 }
 
-pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller, Failure> {
+pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller> {
     if !system {
         return Ok(if no_auto_roll { Roller::Absent } else { Roller::of(dice) });
     }

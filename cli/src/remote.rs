@@ -11,7 +11,7 @@ use turnfold_serve::TokenKind;
 
 use crate::client::{Client, NotAnswered, ServiceReply, ServiceRequest, path_of};
 use crate::context::{SafeOrigin, StoreAddress, Workspace};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::files;
 use crate::output::{Format, Output, folded_lines, stdout_width};
 
@@ -19,7 +19,7 @@ use crate::output::{Format, Output, folded_lines, stdout_width};
 const PAGE: u64 = 1000;
 
 impl Workspace {
-    pub(crate) fn service(&self) -> Result<Option<&Client>, Failure> {
+    pub(crate) fn service(&self) -> Result<Option<&Client>> {
         let StoreAddress::Service(origin) = &self.store else { return Ok(None) };
         if self.client.get().is_none() {
             let _ = self.client.set(self.connect(origin)?);
@@ -31,12 +31,12 @@ impl Workspace {
     pub(crate) fn service_with<'a>(
         &'a self,
         source: &'a SourceName,
-    ) -> Result<Option<(&'a Client, &'a Revision)>, Failure> {
+    ) -> Result<Option<(&'a Client, &'a Revision)>> {
         let SourceName::Revision(revision) = source else { return Ok(None) };
         Ok(self.service()?.map(|client| (client, revision)))
     }
 
-    fn connect(&self, origin: &SafeOrigin) -> Result<Client, Failure> {
+    fn connect(&self, origin: &SafeOrigin) -> Result<Client> {
         let Some(path) = &self.token else {
             return Err(Failure::usage(format!("`{origin}` requires a token"))
                 .hint("add `--token FILE`; `turnfold join` makes one of an invitation"));
@@ -52,7 +52,7 @@ impl Workspace {
     }
 }
 
-pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<(), Failure> {
+pub(crate) fn require_unused(options: &[(&str, bool)]) -> Result<()> {
     match options.iter().find(|(_, is_used)| *is_used) {
         Some((option, _)) => Err(needs_store(option)),
         None => Ok(()),
@@ -90,7 +90,7 @@ pub(crate) fn seen_replay(
 }
 
 /// Fetches a revision to be folded here, where its rules must be known. A seat has what it may know.
-pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -> Result<Replay, Failure> {
+pub(crate) fn fetch(client: &Client, revision: &Revision, registry: &Registry) -> Result<Replay> {
     let text = if client.sees_all() {
         whole_replay(client, revision)?
     } else {
@@ -110,15 +110,11 @@ pub(crate) fn ask(
     client.get(&ServiceRequest::of(path_of(revision, resource), query, format))
 }
 
-pub(crate) fn read(
-    client: &Client,
-    path: impl Into<String>,
-    query: Vec<(&str, String)>,
-) -> Result<Value, Failure> {
+pub(crate) fn read(client: &Client, path: impl Into<String>, query: Vec<(&str, String)>) -> Result<Value> {
     document(&client.get(&ServiceRequest::of(path, query, Format::Json))?)
 }
 
-pub(crate) fn document(reply: &ServiceReply) -> Result<Value, Failure> {
+pub(crate) fn document(reply: &ServiceReply) -> Result<Value> {
     serde_json::from_str(&reply.body).map_err(unusable)
 }
 
@@ -126,7 +122,7 @@ pub(crate) fn unusable(cause: impl Display) -> Failure {
     Failure::trouble(format!("the answer is unusable: {cause}"))
 }
 
-pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> {
+pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
     let mut items = Vec::new();
     let mut query = Vec::new();
     loop {
@@ -140,7 +136,7 @@ pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>, Failure> 
 }
 
 /// Prints an answer as it is, but the terminal may fold its text.
-pub(crate) fn print_reply(reply: &ServiceReply, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn print_reply(reply: &ServiceReply, output: &mut Output) -> Result<()> {
     match output.format() {
         Format::Text => output.text(&folded_lines(&reply.body, stdout_width()))?,
         Format::Svg => output.document(&reply.body)?,
@@ -162,7 +158,7 @@ pub(crate) fn print_page(
     members: &[&str],
     source: Option<&str>,
     output: &mut Output,
-) -> Result<Page, Failure> {
+) -> Result<Page> {
     if !output.is_json() {
         print_reply(reply, output)?;
         return Ok(Page { items: reply.body.lines().count() as u64, next: next_linked(reply) });
