@@ -145,29 +145,24 @@ impl From<ReplayError> for Failure {
 
 impl From<ProofError> for Failure {
     fn from(error: ProofError) -> Self {
+        use FailureKind::{Negative, Trouble, Usage};
         use ProofError as E;
-        let kind = match error {
+        let message = error.to_string();
+        let (kind, hint) = match error {
             E::Replay(error) => return error.into(),
             E::Write(error) => return error.into(),
-            E::Refused(_)
-            | E::NotSigned(_)
-            | E::RolledBack { .. }
-            | E::AnotherHistory { .. }
-            | E::Guessable { .. } => FailureKind::Negative,
-            E::Changed(_) | E::Key { .. } | E::DamagedMemory { .. } => FailureKind::Trouble,
-            _ => FailureKind::Usage,
-        };
-        let hint = match error {
+            E::Refused(_) => (Negative, None),
+            E::NotSigned(_) => (Negative, Some("`turnfold checkpoint sign` signs it")),
             E::RolledBack { .. } | E::AnotherHistory { .. } => {
-                Some("import a newer bundle, or use a new key")
+                (Negative, Some("import a newer bundle, or use a new key"))
             }
-            E::Guessable { .. } => Some("leave out `--as`, and do not give that bundle away"),
-            E::Changed(_) => Some("try again"),
-            E::NoKeyFile(_) => Some("`turnfold key new` makes one"),
-            E::NotSigned(_) => Some("`turnfold checkpoint sign` signs it"),
-            _ => None,
+            E::Guessable { .. } => (Negative, Some("leave out `--as`, and do not give that bundle away")),
+            E::Changed(_) => (Trouble, Some("try again")),
+            E::Key { .. } | E::DamagedMemory { .. } => (Trouble, None),
+            E::NoKeyFile(_) => (Usage, Some("`turnfold key new` makes one")),
+            _ => (Usage, None),
         };
-        Self::new(kind, error.to_string()).maybe_hint(hint)
+        Self::new(kind, message).maybe_hint(hint)
     }
 }
 
