@@ -88,13 +88,6 @@ pub(crate) struct CheckArgs {
     #[arg(value_name = "NAME|FILE|DIGEST")]
     game: PathBuf,
 
-    #[command(flatten)]
-    time: CheckTime,
-}
-
-/// How long a check may take.
-#[derive(Debug, clap::Args)]
-struct CheckTime {
     /// How long the check may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = CHECK_SECONDS)]
     seconds: u64,
@@ -110,8 +103,9 @@ pub(crate) struct AddArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    #[command(flatten)]
-    time: CheckTime,
+    /// How long the check may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = CHECK_SECONDS)]
+    seconds: u64,
 }
 
 /// Write a file that serves a game in another language
@@ -312,11 +306,16 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
     } else {
         read(&args.game)?.1
     };
-    let broken = if rules.referee().is_some() {
-        laws_broken_by_referee(&rules, args.time.seconds, context)
-    } else {
-        laws_broken_by(&*rules, args.time.seconds)
-    };
+    // A second process of a referee is asked as well, and asked again after some time has passed (RF-15).
+    let distrusting = if rules.referee().is_some() { rules.distrusting() } else { None };
+    let mut broken = laws_broken_by(&**distrusting.as_ref().unwrap_or(&rules), args.seconds);
+    if broken.is_empty()
+        && rules.referee().is_some()
+        && let Some(referees) = context.registry.referees()
+        && let Err(fault) = catch(|| referees.settle())
+    {
+        broken.push(fault.to_string());
+    }
     let has_passed = broken.is_empty();
     if has_passed
         && let Some(module) = rules.module()
@@ -361,25 +360,11 @@ fn lists_commands(rules: &dyn AnyRules) -> bool {
     catch(|| state.lists_legal()).unwrap_or(true)
 }
 
-/// Runs the laws on a referee. A second process of it is asked as well, and asked again after some time has passed
-/// (RF-15).
-fn laws_broken_by_referee(rules: &Arc<dyn AnyRules>, seconds: u64, context: &Context) -> Vec<String> {
-    let distrusting = rules.distrusting().unwrap_or_else(|| rules.clone());
-    let mut broken = laws_broken_by(&*distrusting, seconds);
-    if broken.is_empty()
-        && let Some(referees) = context.registry.referees()
-        && let Err(fault) = catch(|| referees.settle())
-    {
-        broken.push(fault.to_string());
-    }
-    broken
-}
-
 fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
-    let (path, rules) = add_within(&args.file, args.time.seconds, context)?;
-    let module = rules.module();
-    let added =
-        json!({ "ruleset": rules.name(), "version": rules.version(), "module": module, "file": path });
+    let (path, rules) = add(&args.file, args.seconds, context)?;
+    let added = json!({
+        "ruleset": rules.name(), "version": rules.version(), "module": rules.module(), "file": path,
+    });
     context.output.answer(&added, || {
         let game = strong(format_args!("{} {}", rules.name(), rules.version()));
         vec![Line::from([plain("added "), game, plain(format_args!(" as `{}`", path.display()))])]
@@ -387,11 +372,11 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
 }
 
 /// Checks a module and copies it to the folder of modules (MD-2). Returns the path of the copy.
-pub(super) fn add(path: &Path, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
-    add_within(path, MODULES_TIME.as_secs(), context)
-}
-
-fn add_within(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
+pub(super) fn add(
+    path: &Path,
+    seconds: u64,
+    context: &Context,
+) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
     let (file, rules) = read(path)?;
     require_folder(context)?;
     require_laws(&*rules, seconds, "nothing was copied", context)?;

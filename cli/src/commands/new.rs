@@ -13,7 +13,7 @@ use turnfold_history::{ReplayError, Revision, find_rules};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};
 
-use super::game::{add, find_module, name_unusable};
+use super::game::{MODULES_TIME, add, find_module, name_unusable};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
@@ -125,10 +125,18 @@ impl Dice {
 impl RulesetArgs {
     pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
         let rules = match (&self.module, &self.rules) {
-            (Some(module), _) => pinned(module, context)?,
+            (Some(module), _) => match module.to_string_lossy().parse() {
+                Ok(digest) => find_module(&digest, context)?,
+                Err(_) => add(module, MODULES_TIME.as_secs(), context)?.1,
+            },
             (None, rules) => find(rules.as_deref().unwrap_or_default(), context)?,
         };
-        let setup = read_setup_or_example(&*rules, self.setup.as_deref())?;
+        let setup = match &self.setup {
+            Some(path) => read_setup(&*rules, path)?,
+            None => rules
+                .read_setup(rules.example())
+                .map_err(|error| Failure::trouble(format!("the example of `{}`: {error}", rules.name())))?,
+        };
         // A match whose rules are in a module pins that module.
         Ok(Game { module: rules.module(), rules, setup, dice: DicePolicy::Recorded })
     }
@@ -153,13 +161,6 @@ pub(super) fn no_referee(name: &str) -> Failure {
     let name = name.escape_debug();
     Failure::usage(format!("no referee is named for `{name}`"))
         .hint(format!("name one with `--referee '{name}=COMMAND'`"))
-}
-
-fn pinned(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
-    match module.to_string_lossy().parse() {
-        Ok(digest) => find_module(&digest, context),
-        Err(_) => add(module, context).map(|(_, rules)| rules),
-    }
 }
 
 /// The name of the setup that every ruleset has: its example.
@@ -189,28 +190,17 @@ pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<Name
     Err(Failure::usage(format!("no setup `{}` comes with `{game}`", name.escape_debug())).hint(hint))
 }
 
-/// Returns the name if a setup is given by name. A file has an ending or a folder, so `None` stands for a file.
-fn setup_name(given: &Path) -> Option<&str> {
-    let is_file = |text: &str| text.contains(['.', '/', '\\']) || files::is_standard(given);
-    given.to_str().filter(|text| !is_file(text))
-}
-
 pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
-    if let Some(name) = setup_name(path) {
+    // A file has an ending or a folder, a name has neither.
+    if let Some(name) = path.to_str()
+        && !name.contains(['.', '/', '\\'])
+        && !files::is_standard(path)
+    {
         let setup = find_setup(rules, name)?;
         return rules.read_setup(setup.toml).map_err(|error| bad_setup(path, &error));
     }
     let text = files::read_text(path, &files::SETUP)?;
     rules.read_setup(&text).map_err(|error| bad_setup(path, &error))
-}
-
-pub(super) fn read_setup_or_example(rules: &dyn AnyRules, path: Option<&Path>) -> Result<Vec<u8>, Failure> {
-    let Some(path) = path else {
-        let example = rules.read_setup(rules.example());
-        let unusable = |error| Failure::trouble(format!("the example of `{}`: {error}", rules.name()));
-        return example.map_err(unusable);
-    };
-    read_setup(rules, path)
 }
 
 pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
@@ -245,50 +235,39 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let state = game.start()?;
     let is_example = args.game.ruleset.setup.is_none();
     let rules = game.rules.clone();
-    let module = game.module;
-    let dice = game.dice;
     let genesis = genesis(game, args.title.clone())?;
-    let accord = match &args.terms {
-        Some(path) => {
-            MatchAccord::name_of(&args.match_name).map_err(|error| Failure::usage(error.0))?;
-            let written = files::read_text(path, &files::MAIL_TERMS)?;
-            let read = read_accord(&written, &*rules, &genesis);
-            Some(read.map_err(|error| match error {
-                MailError::Replay(ReplayError::BadSetup(error)) => bad_setup(path, &error),
-                error => error.into(),
-            })?)
-        }
-        None => None,
-    };
+    let name = &args.match_name;
+    let mut accord = None;
+    if let Some(path) = &args.terms {
+        MatchAccord::name_of(name).map_err(|error| Failure::usage(error.0))?;
+        let written = files::read_text(path, &files::MAIL_TERMS)?;
+        let read = read_accord(&written, &*rules, &genesis);
+        accord = Some(read.map_err(|error| match error {
+            MailError::Replay(ReplayError::BadSetup(error)) => bad_setup(path, &error),
+            error => error.into(),
+        })?);
+    }
     let store = context.open_or_create_store()?;
     if accord.is_some() {
-        MatchAccord::require_free(&store, &args.match_name, &genesis)?;
+        MatchAccord::require_free(&store, name, &genesis)?;
     }
-    store.create_match(&args.match_name, &genesis, Vec::new())?;
+    store.create_match(name, &genesis, Vec::new())?;
     if let Some(accord) = accord {
-        MatchAccord::create(&store, &args.match_name, &genesis, accord, genesis.created_at_ms)?;
+        MatchAccord::create(&store, name, &genesis, accord, genesis.created_at_ms)?;
     }
     drop(store);
-    let seed = if let DicePolicy::Seeded(seed) = dice { Some(seed.to_string()) } else { None };
+    let seed = if let DicePolicy::Seeded(seed) = genesis.dice { Some(seed.to_string()) } else { None };
+    let dice = genesis.dice.name();
     let store_name = context.store.shown();
-    let name = &args.match_name;
     let ruleset = rules.name();
     let version = rules.version();
     let due = state.due_roll();
     let created = json!({
-        "match": name.to_string(),
-        "store": store_name,
-        "ruleset": ruleset,
-        "version": version,
-        "module": module,
-        "example_setup": is_example,
-        "dice": dice.name(),
-        "seed": seed,
-        "state_hash": state.state_hash(),
-        "due_roll": due,
+        "match": name, "store": store_name, "ruleset": ruleset, "version": version, "module": rules.module(),
+        "example_setup": is_example, "dice": dice, "seed": seed, "state_hash": state.state_hash(), "due_roll": due,
     });
     context.output.answer(&created, || {
-        let game = plain(format_args!(" in `{store_name}` ({ruleset} version {version}, {} dice) ", dice.name()));
+        let game = plain(format_args!(" in `{store_name}` ({ruleset} version {version}, {dice} dice) "));
         let hash = dim(format_args!("#{:.16}", state.state_hash()));
         let program = program::name();
         let mut lines = vec![Line::from([plain("created match "), strong(name), game, hash])];
@@ -298,14 +277,14 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
                  `--setup`"
             )));
         }
-        lines.extend(due.map(|due| {
+        if let Some(due) = due {
             let next = if seed.is_some() {
                 format!("`{program} play {name}` rolls it")
             } else {
                 format!("record it with `{program} play {name} \"roll …\"`")
             };
-            Line::from(format!("a roll is due: {due}; {next}"))
-        }));
+            lines.push(format!("a roll is due: {due}; {next}").into());
+        }
         lines
     })
 }

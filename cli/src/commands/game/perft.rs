@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::{Map, json};
+use serde_json::json;
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use crate::commands::new::GameArgs;
@@ -71,14 +71,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     require_legal(&*state)?;
     let count = Count { dice: game.dice, without_host: args.without_host };
     let depths = count.levels(state.fork(), 1, args.depth)?;
+    let mut counted =
+        json!({ "ruleset": game.rules.name(), "version": game.rules.version(), "depths": depths });
     let mut shares = Vec::new();
-    let mut counted = Map::new();
-    counted.insert("ruleset".into(), json!(game.rules.name()));
-    counted.insert("version".into(), json!(game.rules.version()));
-    counted.insert("depths".into(), json!(depths));
     if args.divide {
-        shares = count.divide(state.as_ref(), args.depth)?;
-        counted.insert("divide".into(), json!(shares));
+        for (seat, command) in count.offers(state.as_ref()) {
+            let after = count.play(state.as_ref(), 1, seat, &command)?;
+            let sequences = count.levels(after, 2, args.depth)?.last().map_or(1, |level| level.sequences);
+            shares.push(Share { seat, command, sequences });
+        }
+        counted["divide"] = json!(shares);
     }
     context.output.answer(&counted, || {
         let mut lines = Vec::new();
@@ -179,16 +181,6 @@ impl Count {
                 Err(Failure::trouble(format!("`{seat}: {command}` is offered but refused: {error}")))
             }
         }
-    }
-
-    fn divide(&self, state: &dyn AnyState, depth: u32) -> Result<Vec<Share>, Failure> {
-        let mut shares = Vec::new();
-        for (seat, command) in self.offers(state) {
-            let after = self.play(state, 1, seat, &command)?;
-            let sequences = self.levels(after, 2, depth)?.last().map_or(1, |level| level.sequences);
-            shares.push(Share { seat, command, sequences });
-        }
-        Ok(shares)
     }
 }
 
