@@ -2,6 +2,7 @@
 
 mod backup;
 mod doctor;
+mod restore;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -29,9 +30,9 @@ verbs! {
     #[command(after_help = "Example: turnfold store check")]
     StoreCommand {
         Check(CheckArgs) => check,
-        Backup(backup::BackupArgs) => backup::backup,
-        Restore(backup::RestoreArgs) => backup::restore,
-        Salvage(backup::SalvageArgs) => backup::salvage,
+        Backup(backup::Args) => backup::run,
+        Restore(restore::Args) => restore::run,
+        Salvage(restore::SalvageArgs) => restore::salvage,
         Compact(CompactArgs) => compact,
         Upgrade(UpgradeArgs) => upgrade,
         Spread(SpreadArgs) => spread,

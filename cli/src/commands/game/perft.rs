@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, json};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use crate::commands::new::GameArgs;
@@ -71,8 +71,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     require_legal(&*state)?;
     let count = Count { dice: game.dice, without_host: args.without_host };
     let depths = count.levels(state.fork(), 1, args.depth)?;
-    let mut counted =
-        json!({ "ruleset": game.rules.name(), "version": game.rules.version(), "depths": depths });
+    let mut counted = Map::new();
+    counted.insert("ruleset".into(), json!(game.rules.name()));
+    counted.insert("version".into(), json!(game.rules.version()));
+    counted.insert("depths".into(), json!(depths));
     let mut shares = Vec::new();
     if args.divide {
         for (seat, command) in count.offers(state.as_ref()) {
@@ -80,7 +82,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             let sequences = count.levels(after, 2, args.depth)?.last().map_or(1, |level| level.sequences);
             shares.push(Share { seat, command, sequences });
         }
-        counted["divide"] = json!(shares);
+        counted.insert("divide".into(), json!(shares));
     }
     context.output.answer(&counted, || {
         let mut lines = Vec::new();
