@@ -58,11 +58,6 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 }
 
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
-pub(crate) fn warn_of_left(revision: &Revision, workspace: &Workspace) -> Result<(), Failure> {
-    warn_unless_current(revision, || workspace.current_branch(&revision.match_name))
-}
-
-/// Does what [`warn_of_left`] does, for a caller who knows where to find the branch on which the match goes on.
 pub(crate) fn warn_unless_current(
     shown: &Revision,
     find_current: impl FnOnce() -> Result<BranchName, Failure>,

@@ -122,9 +122,8 @@ impl<T: NamedSource> Several<T> {
                 Ok(true)
             }
             _ => {
-                let files = files_of(text, &REPLAYS)?;
-                self.sources.extend(files.sources.iter().map(|file| T::from(SourceName::of_file(file))));
-                self.failures.extend(files.failures);
+                let files = files_of(text, &REPLAYS, &mut self.failures)?;
+                self.sources.extend(files.iter().map(|file| T::from(SourceName::of_file(file))));
                 Ok(false)
             }
         }
@@ -189,7 +188,7 @@ fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
 
 /// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not
 /// read.
-fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
+fn files_of(text: &str, endings: &[&str], failures: &mut Vec<Failure>) -> Result<Vec<PathBuf>, Failure> {
     let path = Path::new(text);
     let found = if path.is_dir() {
         FoundFiles::with_ending(&[path.into()], endings)
@@ -197,7 +196,6 @@ fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
         matching(text, endings)?
     };
     warn_of_unread(&found.unread);
-    let mut failures = Vec::new();
     for error in found.failed {
         let is_store = matches!(error, ReplayError::NoReplays(_)) && path.join("journal").is_dir();
         let mut failure = Failure::from(error);
@@ -207,7 +205,7 @@ fn files_of(text: &str, endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
         }
         failures.push(failure);
     }
-    Ok(Several { sources: found.files, failures })
+    Ok(found.files)
 }
 
 fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
@@ -242,14 +240,10 @@ pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
 }
 
 pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
-    let mut all = Several { sources: Vec::new(), failures: Vec::new() };
+    let mut all = Several::from(Vec::new());
     for file in named {
         match file.to_str().filter(|text| stands_for_files(text)) {
-            Some(text) => {
-                let files = files_of(text, endings)?;
-                all.sources.extend(files.sources);
-                all.failures.extend(files.failures);
-            }
+            Some(text) => all.sources.extend(files_of(text, endings, &mut all.failures)?),
             None => all.sources.push(file.clone()),
         }
     }

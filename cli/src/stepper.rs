@@ -167,37 +167,27 @@ impl<'c> StepperScreen<'c> {
     }
 
     fn answer(&mut self, asked: Prompt, text: &str) -> Result<(), Failure> {
+        let head = self.stepper().history().head();
         match asked {
-            _ if text.is_empty() => Ok(()),
+            _ if text.is_empty() => {}
             Prompt::Number => match text.parse::<u64>() {
-                Ok(number) if number <= self.stepper().history().head() => self.go(number),
-                Ok(number) => {
-                    let head = self.stepper().history().head();
-                    self.report(format!("there is no entry {number}; the last is {head}"))
-                }
-                Err(_) => self.report(format!("expected the number of an entry, found `{text}`")),
+                Ok(number) if number <= head => self.go(number)?,
+                Ok(number) => self.message = format!("there is no entry {number}; the last is {head}"),
+                Err(_) => self.message = format!("expected the number of an entry, found `{text}`"),
             },
             Prompt::Text => {
                 self.searched = Some(text.to_owned());
-                self.search(SearchDirection::Forward)
+                self.search(SearchDirection::Forward)?;
             }
-            Prompt::Condition => {
-                let condition = match text.parse::<Condition>() {
-                    Ok(condition) => condition,
-                    Err(cause) => return self.report(cause),
-                };
-                match self.stepper().first_true(&condition) {
-                    Ok(Some(seq)) => self.go(seq),
-                    Ok(None) => self.report(format!("no entry after this one makes `{condition}` true")),
-                    Err(cause) => self.report(cause.to_string()),
-                }
-            }
+            Prompt::Condition => match text.parse::<Condition>() {
+                Ok(condition) => match self.stepper().first_true(&condition) {
+                    Ok(Some(seq)) => self.go(seq)?,
+                    Ok(None) => self.message = format!("no entry after this one makes `{condition}` true"),
+                    Err(cause) => self.message = cause.to_string(),
+                },
+                Err(cause) => self.message = cause,
+            },
         }
-    }
-
-    #[expect(clippy::unnecessary_wraps, reason = "it ends what may fail otherwise")]
-    fn report(&mut self, message: String) -> Result<(), Failure> {
-        self.message = message;
         Ok(())
     }
 
@@ -229,38 +219,19 @@ impl<'c> StepperScreen<'c> {
     fn act(&mut self, key: KeyCode) -> Result<(), Failure> {
         use SearchDirection::{Back, Forward};
         match key {
-            KeyCode::Right | KeyCode::Enter | KeyCode::Char('l') => self.by(1),
-            KeyCode::Left | KeyCode::Char('h') => self.by(-1),
-            KeyCode::PageDown => self.by(10),
-            KeyCode::PageUp => self.by(-10),
-            KeyCode::End | KeyCode::Char('G') => self.go(u64::MAX),
-            KeyCode::Home | KeyCode::Char('g') => self.go(0),
+            KeyCode::Right | KeyCode::Enter | KeyCode::Char('l') => self.by(1)?,
+            KeyCode::Left | KeyCode::Char('h') => self.by(-1)?,
+            KeyCode::PageDown => self.by(10)?,
+            KeyCode::PageUp => self.by(-10)?,
+            KeyCode::End | KeyCode::Char('G') => self.go(u64::MAX)?,
+            KeyCode::Home | KeyCode::Char('g') => self.go(0)?,
             KeyCode::Char(':') => self.ask(Prompt::Number),
             KeyCode::Char('/') => self.ask(Prompt::Text),
             KeyCode::Char('w') => self.ask(Prompt::Condition),
-            KeyCode::Char('n') => self.search(Forward),
-            KeyCode::Char('N') => self.search(Back),
-            KeyCode::Char(']') => self.go_to_change(Forward),
-            KeyCode::Char('[') => self.go_to_change(Back),
-            KeyCode::Char('s') => self.next_viewer(),
-            KeyCode::Char('b') => self.list_branches(),
-            KeyCode::Char('+' | '=') => self.change_speed(1),
-            KeyCode::Char('-') => self.change_speed(-1),
-            KeyCode::Char('y') => {
-                self.prints = !self.prints;
-                let what = if self.prints { "is" } else { "is not" };
-                let here = self.here();
-                self.report(format!("`{here}`, or where you are then, {what} printed on leaving"))
-            }
-            key => {
-                self.turn(key);
-                Ok(())
-            }
-        }
-    }
-
-    fn turn(&mut self, key: KeyCode) {
-        match key {
+            KeyCode::Char('n') => self.search(Forward)?,
+            KeyCode::Char('N') => self.search(Back)?,
+            KeyCode::Char(']') => self.go_to_change(Forward)?,
+            KeyCode::Char('[') => self.go_to_change(Back)?,
             KeyCode::Down => self.choose(1),
             KeyCode::Up => self.choose(-1),
             KeyCode::Char('H') => self.moved.0 -= 4,
@@ -268,15 +239,25 @@ impl<'c> StepperScreen<'c> {
             KeyCode::Char('K') => self.moved.1 -= 2,
             KeyCode::Char('J') => self.moved.1 += 2,
             KeyCode::Char('v') => (self.as_json, self.moved) = (!self.as_json, (0, 0)),
+            KeyCode::Char('s') => self.next_viewer()?,
+            KeyCode::Char('b') => self.list_branches()?,
             KeyCode::Char(' ') => {
-                let may_play =
-                    self.pace == Pace::Waits && self.stepper().at() < self.stepper().history().head();
+                let is_at_end = self.stepper().at() == self.stepper().history().head();
+                let may_play = self.pace == Pace::Waits && !is_at_end;
                 self.pace = if may_play { Pace::Plays } else { Pace::Waits };
+            }
+            KeyCode::Char('+' | '=') => self.change_speed(1),
+            KeyCode::Char('-') => self.change_speed(-1),
+            KeyCode::Char('y') => {
+                self.prints = !self.prints;
+                let what = if self.prints { "is" } else { "is not" };
+                self.message = format!("`{}`, or where you are then, {what} printed on leaving", self.here());
             }
             KeyCode::Char('?') => self.over = Some(Over::Help),
             KeyCode::Char('q') => self.pace = Pace::Left,
             _ => {}
         }
+        Ok(())
     }
 
     fn choose(&mut self, count: isize) {
@@ -285,17 +266,16 @@ impl<'c> StepperScreen<'c> {
         self.path = self.fields.get(self.field).map(|field| field.path.clone());
     }
 
-    fn change_speed(&mut self, count: isize) -> Result<(), Failure> {
+    fn change_speed(&mut self, count: isize) {
         self.speed = self.speed.saturating_add_signed(count).min(BEATS.len() - 1);
-        let speed = BEATS.get(self.speed).map_or(1, |(speed, _)| *speed);
-        self.report(format!("{speed} a second"))
+        if let Some((speed, _)) = BEATS.get(self.speed) {
+            self.message = format!("{speed} a second");
+        }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "it is one of the actions, which may fail")]
-    fn ask(&mut self, asked: Prompt) -> Result<(), Failure> {
+    fn ask(&mut self, asked: Prompt) {
         self.pace = Pace::Waits;
         self.asked = Some((asked, String::new()));
-        Ok(())
     }
 
     fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
@@ -323,14 +303,18 @@ impl<'c> StepperScreen<'c> {
     }
 
     fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
-        let Some(text) = self.searched.clone() else { return self.report("type / and a text first".into()) };
+        let Some(text) = self.searched.clone() else {
+            self.message = "type / and a text first".into();
+            return Ok(());
+        };
         let Some(hit) = self.stepper().search(&text, direction)? else {
-            return self.report(format!("nothing has `{text}` in it"));
+            self.message = format!("nothing has `{text}` in it");
+            return Ok(());
         };
         self.go(hit.seq)?;
         if hit.wrapped {
             let end = if direction == SearchDirection::Forward { "start" } else { "end" };
-            return self.report(format!("the search went on from the {end}"));
+            self.message = format!("the search went on from the {end}");
         }
         Ok(())
     }
@@ -338,50 +322,53 @@ impl<'c> StepperScreen<'c> {
     fn go_to_change(&mut self, direction: SearchDirection) -> Result<(), Failure> {
         let chosen = self.fields.get(self.field).map(|field| field.path.clone());
         let Some(path) = self.path.clone().or(chosen) else {
-            return self.report("choose a field that changed first, with ↑ and ↓".into());
+            self.message = "choose a field that changed first, with ↑ and ↓".into();
+            return Ok(());
         };
         self.path = Some(path.clone());
         let which = if direction == SearchDirection::Back { "earlier" } else { "later" };
         match self.stepper().change_of(&path, direction)? {
-            Some(seq) => self.go(seq),
-            None => self.report(format!("no {which} entry changes {path}")),
+            Some(seq) => self.go(seq)?,
+            None => self.message = format!("no {which} entry changes {path}"),
         }
+        Ok(())
     }
 
     fn next_viewer(&mut self) -> Result<(), Failure> {
         let all = self.stepper().all_viewers();
         if all.len() < 2 {
-            return self.report("only this viewer is available here".into());
+            self.message = "only this viewer is available here".into();
+            return Ok(());
         }
         let viewer = self.stepper().history().viewer();
-        let next = match all.iter().position(|each| *each == viewer) {
-            Some(index) => (index + 1) % all.len(),
-            None => 0,
-        };
-        if let (Some(stepper), Some(viewer)) = (self.stepper.take(), all.get(next)) {
-            self.stepper = Some(stepper.through(*viewer)?);
+        let index = all.iter().position(|each| *each == viewer).unwrap_or(0);
+        if let (Some(stepper), Some(next)) = (self.stepper.take(), all.get((index + 1) % all.len())) {
+            self.stepper = Some(stepper.through(*next)?);
         }
-        let at = self.stepper().at();
         self.fields = self.stepper().changes();
         self.field = self.field.min(self.fields.len().saturating_sub(1));
-        let viewer = self.stepper().history().viewer();
-        self.report(format!("as {viewer} sees it, after entry {at}"))
+        let stepper = self.stepper();
+        self.message = format!("as {} sees it, after entry {}", stepper.history().viewer(), stepper.at());
+        Ok(())
     }
 
     fn list_branches(&mut self) -> Result<(), Failure> {
         let SourceName::Revision(revision) = self.stepper().history().name().clone() else {
-            return self.report("a replay file has no branches".into());
+            self.message = "a replay file has no branches".into();
+            return Ok(());
         };
         if !self.stepper().all_viewers().first().is_some_and(|viewer| viewer.sees_all()) {
-            return self.report("only the host sees the branches".into());
+            self.message = "only the host sees the branches".into();
+            return Ok(());
         }
-        let store = match self.sources.read_store() {
-            Ok(store) => store,
-            Err(error) => return self.report(error.to_string()),
-        };
-        let branches = store.branches(&revision.match_name)?;
-        let here = branches.iter().position(|branch| branch.name == revision.branch).unwrap_or(0);
-        self.over = Some(Over::Branches(branches, here));
+        match self.sources.read_store() {
+            Ok(store) => {
+                let branches = store.branches(&revision.match_name)?;
+                let here = branches.iter().position(|branch| branch.name == revision.branch);
+                self.over = Some(Over::Branches(branches, here.unwrap_or(0)));
+            }
+            Err(error) => self.message = error.to_string(),
+        }
         Ok(())
     }
 }

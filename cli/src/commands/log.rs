@@ -18,7 +18,7 @@ use turnfold_store::{Entries, Entry, IdempotencyKey, StoreError, StoreReader};
 use crate::client::{Client, path_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
-use crate::histories::{self, no_seat, warn_of_left};
+use crate::histories::{self, no_seat, warn_unless_current};
 use crate::matches::Sourced;
 use crate::output::{Line, Output, dim, plain, strong};
 use crate::remote::{ListPart, ask, print_pages, require_unused, seen_at};
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus, Failure> {
     if let SourceName::Revision(revision) = &range.source {
-        warn_of_left(revision, context)?;
+        warn_unless_current(revision, || context.current_branch(&revision.match_name))?;
     }
     if args.raw {
         args.viewer().require_all("entries as they are stored")?;

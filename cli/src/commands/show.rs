@@ -12,7 +12,7 @@ use turnfold_show::render::{self, LegalCommand, legal_commands, standing};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
-use crate::histories::{load, seek, warn_of_left};
+use crate::histories::{load, seek, warn_unless_current};
 use crate::output::Format;
 use crate::remote::{ask as ask_service, document, print_page, print_reply, seen_at};
 use crate::sources::{Named, SourceArg};
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
 fn show(args: &Args, source: &SourceName, name: Option<&str>, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     if let SourceName::Revision(revision) = source {
-        warn_of_left(revision, workspace)?;
+        warn_unless_current(revision, || workspace.current_branch(&revision.match_name))?;
     }
     let format = output.format();
     // The service marks nothing in its pictures.

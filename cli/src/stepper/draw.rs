@@ -7,7 +7,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph};
-use turnfold_history::SourceName;
 use turnfold_history::search::{Stepper, StepperEntry};
 use turnfold_history::text::printable;
 use turnfold_show::drawing::{Highlights, text};
@@ -139,17 +138,10 @@ struct Panel {
 /// Returns the title: the source, the entry, the viewer, the game and its phase (VW-5).
 fn title_line(app: &mut StepperScreen<'_>) -> Line<'static> {
     let stepper = app.stepper();
-    let at = stepper.at();
-    let head = stepper.history().head();
-    let name = match stepper.history().name().up_to(None) {
-        SourceName::File(file) => file.to_string(),
-        revision @ SourceName::Revision(_) => revision.to_string(),
-    };
-    let mut about = format!(
-        "  entry {at} of {head}  as {}  {}",
-        stepper.history().viewer(),
-        stepper.history().rules().name()
-    );
+    let history = stepper.history();
+    let name = history.name().up_to(None).to_string();
+    let (at, head, viewer) = (stepper.at(), history.head(), history.viewer());
+    let mut about = format!("  entry {at} of {head}  as {viewer}  {}", history.rules().name());
     let view = stepper.view();
     if let Some(phase) = ["phase", "state", "mode"].iter().find_map(|key| view.get(key)?.as_str()) {
         about = format!("{about}  {}", phase.replace('_', " "));

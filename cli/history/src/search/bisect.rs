@@ -138,6 +138,7 @@ fn flip(
     condition: Option<&Condition>,
 ) -> Result<Flip, ReplayError> {
     let mut before = seat_history.start()?;
+    let mut survey = Survey::default();
     let mut last_true = None;
     let mut earlier = None;
     seat_history.pass(before.as_mut(), 0, suspects.end() - 1, &mut |seen| {
@@ -145,7 +146,7 @@ fn flip(
         if earlier.is_some() {
             return;
         }
-        if condition.holds_in(&|path| seen.field(path)) {
+        if condition.ask(&|path| seen.field(path), &mut survey) {
             last_true = Some(seen.seq());
         } else if let Some(last_true) = last_true {
             earlier = Some(EarlierSpell { last_true, first_false: seen.seq() });
