@@ -130,7 +130,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
         let failed = failed_before();
         paths.sort_by_cached_key(|path| line_of(path).is_none_or(|line| !failed.contains(&line)));
     }
-    let report = CheckReport { unread, ..check_all(paths, &piped, args, &context.registry)? };
+    let mut report = check_all(paths, &piped, args, &context.registry)?;
+    report.unread = unread;
     keep_failed(&report);
     let time = watch.elapsed();
     if let Some(file) = &args.junit {
@@ -303,8 +304,8 @@ fn joined(lines: &[Line]) -> String {
 
 /// Prints an `::error` command for each difference, which marks the line in the file, and the summary.
 fn print_github(results: &CheckReport, output: &mut Output) -> Result<()> {
-    for file in results.failed() {
-        let mut text = file.headline().unwrap_or_default();
+    for file in &results.files {
+        let Some(mut text) = file.headline() else { continue };
         let title = match &file.result {
             Ok(checked) => checked.difference.as_ref().map(|mismatch| mismatch.title()).unwrap_or_default(),
             Err(ReplayError::File(error)) => error.message.clone(),

@@ -31,8 +31,9 @@ pub fn check(registry: &Registry, path: impl AsRef<Path>) -> Result<CheckReport,
         return Err(error);
     }
     let check_file = &|path: &Path| FileCheck::of(path, Limits::REPLAY.read_file(path), false, registry);
-    let report = CheckReport::of_files(found.files, false, None, check_file)?;
-    Ok(CheckReport { unread: found.unread, ..report })
+    let mut report = CheckReport::of_files(found.files, false, None, check_file)?;
+    report.unread = found.unread;
+    Ok(report)
 }
 
 impl CheckReport {
@@ -66,43 +67,46 @@ impl CheckReport {
             checked.collect()
         });
         let files: Vec<_> = checked.into_iter().take(last.into_inner().saturating_add(1)).flatten().collect();
-        let not_checked = count - files.len();
-        Ok(Self { files, not_checked, unread: Vec::new() })
+        let mut failed = 0;
+        let mut entries = 0;
+        for file in &files {
+            failed += usize::from(!file.is_good());
+            if let Ok(checked) = &file.result {
+                entries += checked.entries;
+            }
+        }
+        Ok(Self {
+            ok: failed == 0,
+            passed: files.len() - failed,
+            failed,
+            not_checked: count - files.len(),
+            entries,
+            files,
+            unread: Vec::new(),
+        })
     }
 
     /// Returns `true` if every file is good.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.failed().next().is_none()
-    }
-
-    /// Returns the files that did not pass.
-    pub fn failed(&self) -> impl Iterator<Item = &FileCheck> {
-        self.files.iter().filter(|file| !file.is_good())
+        self.ok
     }
 
     /// Returns the number of entries in the files that could be read.
     #[must_use]
     pub fn entries(&self) -> u64 {
-        let mut entries = 0;
-        for file in &self.files {
-            if let Ok(checked) = &file.result {
-                entries += checked.entries;
-            }
-        }
-        entries
+        self.entries
     }
 
     /// Returns how many files passed, failed and were not checked.
     #[must_use]
     pub fn summary(&self) -> String {
-        let failed = self.failed().count();
-        let passed = self.files.len() - failed;
+        let Self { passed, failed, .. } = self;
         let skipped = match self.not_checked {
             0 => String::new(),
             count => format!(", {count} not checked"),
         };
-        format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries(), "entry", "entries"))
+        format!("{passed} passed, {failed} failed{skipped} ({})", counted(self.entries, "entry", "entries"))
     }
 
     /// Returns the report as lines; with `quiet`, without the good files.
@@ -116,27 +120,30 @@ impl CheckReport {
             }
             headlines.extend(file.headline());
         }
-        let is_good = headlines.is_empty();
-        if !is_good && self.files.len() > 1 {
+        if !self.ok && self.files.len() > 1 {
             lines.push(strong("failed files:").into());
             for headline in headlines {
                 lines.push(format!("  {}", error_text("  ", &headline)).into());
             }
         }
         let summary = self.summary();
-        let summary = if is_good { added(summary) } else { removed(summary) };
+        let summary = if self.ok { added(summary) } else { removed(summary) };
         lines.push(summary.into());
         lines
     }
 }
 
-/// The results of checking files.
-#[derive(Debug)]
+/// The results of checking files. The JSON form is stable.
+#[derive(Debug, Serialize)]
 pub struct CheckReport {
+    ok: bool,
+    passed: usize,
+    failed: usize,
+    /// The number of files that were skipped after a failure.
+    not_checked: usize,
+    entries: u64,
     /// The results, in the order in which the files were named and found.
     pub files: Vec<FileCheck>,
-    /// The number of files that were skipped after a failure.
-    pub not_checked: usize,
     /// Paths in the folders that look like replay files, but were not read.
     pub unread: Vec<UnreadPath>,
 }
@@ -292,22 +299,6 @@ impl Serialize for FileCheck {
         json.serialize_field("mismatch", &self.mismatch())?;
         json.serialize_field("differences", &checked.and_then(|checked| checked.count))?;
         json.serialize_field("later", checked.map_or(&[][..], |checked| &checked.later))?;
-        json.end()
-    }
-}
-
-/// Writes one JSON document, whose form is stable.
-impl Serialize for CheckReport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let failed = self.failed().count();
-        let mut json = serializer.serialize_struct("CheckReport", 7)?;
-        json.serialize_field("ok", &(failed == 0))?;
-        json.serialize_field("passed", &(self.files.len() - failed))?;
-        json.serialize_field("failed", &failed)?;
-        json.serialize_field("not_checked", &self.not_checked)?;
-        json.serialize_field("entries", &self.entries())?;
-        json.serialize_field("files", &self.files)?;
-        json.serialize_field("unread", &self.unread)?;
         json.end()
     }
 }
