@@ -121,22 +121,22 @@ impl App {
     }
 
     pub(crate) async fn admit(self: &Arc<Self>, bearer: &Bearer) -> ApiResult<Access> {
-        let (hash, grant) = match bearer.hash() {
-            Some((hash, TokenKind::Admin)) if self.is_admin(&hash) => return Ok(Access::Admin),
-            Some((hash, kind)) if kind != TokenKind::Admin => {
-                let grant = self.find_grant(bearer, hash).await?;
+        match bearer.hash() {
+            Some((token, TokenKind::Admin)) if self.is_admin(&token) => Ok(Access { token, grant: None }),
+            Some((token, kind)) if kind != TokenKind::Admin => {
+                let grant = self.find_grant(bearer, token).await?;
                 let grant = grant.filter(|grant| TokenKind::from(grant.kind) == kind).ok_or_else(no_token)?;
-                (hash, require_live(grant, self.now_ms())?)
+                let grant = require_live(grant, self.now_ms())?;
+                self.limits.admit(&token, grant.kind)?;
+                self.seen.note(token, self.now_ms());
+                Ok(Access { token, grant: Some(grant) })
             }
             _ => {
                 self.limits.guesses.require_few(bearer.client())?;
                 self.limits.guesses.count(bearer.client());
-                return Err(no_token());
+                Err(no_token())
             }
-        };
-        self.limits.admit(&hash, grant.kind)?;
-        self.seen.note(hash, self.now_ms());
-        Ok(Access::Granted(grant))
+        }
     }
 
     pub(crate) async fn admit_to(

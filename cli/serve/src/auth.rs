@@ -74,9 +74,11 @@ impl Bearer {
 
 /// What the holder of a token may do: an admin everything, others what their grant permits.
 #[derive(Clone, Debug)]
-pub(crate) enum Access {
-    Admin,
-    Granted(Grant),
+pub(crate) struct Access {
+    /// The hash of the token.
+    pub(crate) token: Digest,
+    /// `None` for an admin.
+    pub(crate) grant: Option<Grant>,
 }
 
 pub(crate) fn no_token() -> Problem {
@@ -100,10 +102,7 @@ fn unknown(match_name: &MatchName) -> Problem {
 
 impl Access {
     pub(crate) fn grant(&self) -> Option<&Grant> {
-        match self {
-            Self::Admin => None,
-            Self::Granted(grant) => Some(grant),
-        }
+        self.grant.as_ref()
     }
 
     pub(crate) fn is_host(&self) -> bool {
@@ -111,9 +110,10 @@ impl Access {
     }
 
     pub(crate) fn require_admin(&self) -> ApiResult<()> {
-        match self {
-            Self::Admin => Ok(()),
-            Self::Granted(_) => Err(Problem::forbidden("only the admin token permits that")),
+        if self.grant.is_none() {
+            Ok(())
+        } else {
+            Err(Problem::forbidden("only the admin token permits that"))
         }
     }
 

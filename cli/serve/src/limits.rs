@@ -197,7 +197,7 @@ struct StreamCounts {
 }
 
 pub(crate) struct StreamPlace {
-    token: Digest,
+    pub(crate) token: Digest,
     match_name: Option<MatchName>,
     counts: Arc<Mutex<StreamCounts>>,
 }
@@ -245,9 +245,9 @@ struct AnswerBytes {
 }
 
 impl AnswerBytes {
-    fn require_room(&mut self, token: Option<Digest>, bytes: u64) -> ApiResult<()> {
+    fn require_room(&mut self, token: Digest, bytes: u64) -> ApiResult<()> {
         // The first response always has room.
-        let of_token = token.and_then(|token| self.by_token.get(&token).copied()).unwrap_or(0);
+        let of_token = self.by_token.get(&token).copied().unwrap_or(0);
         if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
             self.refused += 1;
             let detail = "too many long answers with this token are still being read; read one first";
@@ -267,18 +267,16 @@ impl Answers {
         (held.bytes, held.refused)
     }
 
-    pub(crate) fn require_room(&self, token: Option<Digest>) -> ApiResult<()> {
+    pub(crate) fn require_room(&self, token: Digest) -> ApiResult<()> {
         lock(&self.0).require_room(token, LONG)
     }
 
-    pub(crate) fn begin(&self, token: Option<Digest>, body: Bytes) -> ApiResult<CountedBody> {
+    pub(crate) fn begin(&self, token: Digest, body: Bytes) -> ApiResult<CountedBody> {
         let bytes = body.len() as u64;
         let mut held = lock(&self.0);
         held.require_room(token, bytes)?;
         held.bytes += bytes;
-        if let Some(token) = token {
-            *held.by_token.entry(token).or_default() += bytes;
-        }
+        *held.by_token.entry(token).or_default() += bytes;
         drop(held);
         Ok(CountedBody { rest: body, token, bytes, answers: self.clone() })
     }
@@ -287,7 +285,7 @@ impl Answers {
 /// The body of a long response. It is counted until it is dropped.
 pub(crate) struct CountedBody {
     rest: Bytes,
-    token: Option<Digest>,
+    token: Digest,
     bytes: u64,
     answers: Answers,
 }
@@ -316,12 +314,10 @@ impl Drop for CountedBody {
     fn drop(&mut self) {
         let mut held = lock(&self.answers.0);
         held.bytes -= self.bytes;
-        if let Some(token) = self.token
-            && let Some(bytes) = held.by_token.get_mut(&token)
-        {
+        if let Some(bytes) = held.by_token.get_mut(&self.token) {
             *bytes -= self.bytes;
             if *bytes == 0 {
-                held.by_token.remove(&token);
+                held.by_token.remove(&self.token);
             }
         }
     }
@@ -473,12 +469,12 @@ mod tests {
     fn a_token_and_all_have_room_for_so_much_and_one_answer_more() {
         let answers = Answers::default();
         let begin = |token, bytes: u64| answers.begin(token, vec![0; usize::try_from(bytes).unwrap()].into());
-        let one = Some(Digest::new([1; 32]));
+        let one = Digest::new([1; 32]);
         let whole = begin(one, ANSWERS_OF_TOKEN_MAX + 1).ok().unwrap();
         assert!(begin(one, 1).is_err_and(|problem| problem.code() == ProblemCode::SlowDown));
-        let other = Some(Digest::new([2; 32]));
+        let other = Digest::new([2; 32]);
         let _rest = begin(other, ANSWERS_MAX - ANSWERS_OF_TOKEN_MAX - 1).ok().unwrap();
-        let third = Some(Digest::new([3; 32]));
+        let third = Digest::new([3; 32]);
         assert!(begin(third, 1).is_err_and(|problem| problem.code() == ProblemCode::Overloaded));
         assert_eq!(answers.held(), (ANSWERS_MAX, 2));
         drop(whole);

@@ -85,7 +85,7 @@ pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next:
     // The length is known, so the body is in memory already.
     let Ok(body) = body.collect().await else { return Problem::internal().into_response() };
     // SV-31: a long response is counted until its client has read it.
-    match app.limits.answers.begin(Some(token), body.to_bytes()) {
+    match app.limits.answers.begin(token, body.to_bytes()) {
         Ok(body) => Response::from_parts(parts, Body::new(body)),
         Err(problem) => problem.into_response(),
     }

@@ -1,6 +1,5 @@
 //! Reads of a branch for a token. Reads that fold a long log wait in a queue (SV-31).
 
-use crate::auth::no_token;
 use crate::http::name;
 use crate::limits::{FoldsOf, SHORT_LOG};
 use crate::prelude::*;
@@ -91,12 +90,11 @@ impl App {
     ) -> ApiResult<T> {
         // The token is checked first, so a client without one does not wait (SV-12).
         let access = self.admit(bearer).await?;
-        self.read_for(bearer, access, path, seat, reach, work).await
+        self.read_for(access, path, seat, reach, work).await
     }
 
     pub(crate) async fn read_for<T: Send + 'static>(
         self: &Arc<Self>,
-        bearer: &Bearer,
         access: Access,
         path: BranchPath,
         seat: Option<SeatName>,
@@ -116,11 +114,11 @@ impl App {
             Ok(done) => return Ok(done),
             Err(long) => long,
         };
-        let token = bearer.hash().map(|(token, _)| token);
         // Refuse before making a response that could not be sent.
-        self.limits.answers.require_room(token)?;
+        self.limits.answers.require_room(access.token)?;
         let place = if is_long {
-            Some(self.limits.folds.wait(bearer.reader()?, Some(&found.branch.revision.match_name)).await?)
+            let match_name = &found.branch.revision.match_name;
+            Some(self.limits.folds.wait(FoldsOf::Token(access.token), Some(match_name)).await?)
         } else {
             None
         };
@@ -139,7 +137,7 @@ impl App {
         work: impl FnOnce(&Arc<Self>, &Access) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let access = self.admit(bearer).await?;
-        self.fold_for(bearer.reader()?, game, move |app| work(app, &access)).await
+        self.fold_for(FoldsOf::Token(access.token), game, move |app| work(app, &access)).await
     }
 
     pub(crate) async fn fold_for<T: Send + 'static>(
@@ -155,11 +153,5 @@ impl App {
             work(app)
         })
         .await
-    }
-}
-
-impl Bearer {
-    pub(crate) fn reader(&self) -> ApiResult<FoldsOf> {
-        self.hash().map(|(hash, _)| FoldsOf::Token(hash)).ok_or_else(no_token)
     }
 }

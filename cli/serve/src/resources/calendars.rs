@@ -6,7 +6,6 @@ use turnfold_history::text::printable;
 
 use super::calls::is_turn;
 use super::prelude::*;
-use crate::auth::no_token;
 use crate::auto_host::{self, Deadline};
 use crate::documents::{CalendarEnded, CalendarFile, CalendarRead, CalendarText};
 use crate::limits::ClientAddress;
@@ -62,14 +61,13 @@ pub(crate) async fn join(
     request: Request,
 ) -> ApiResult {
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
-    let (player, _) = bearer.hash().ok_or_else(no_token)?;
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("only a player has deadlines"))?;
     let JoinedCalendar { token } = json_body(request).await?;
     let Some((token, TokenKind::Calendar)) = AccessToken::parse(&token) else {
         return Err(Problem::bad("expected `token` to be a calendar's token"));
     };
     app.block(move |app| {
-        let kind = GrantKind::Calendar { token: player };
+        let kind = GrantKind::Calendar { token: access.token };
         let now_ms = app.now_ms();
         let link = CalendarLink { link: format!("{}/v1/calendars/{}.ics", app.origin, token.expose()) };
         let mut free = None;

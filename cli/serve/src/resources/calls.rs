@@ -16,7 +16,6 @@ use turnfold_store::GrantLabel;
 use turnfold_store::draft::{DraftFile, Readers};
 
 use super::prelude::*;
-use crate::auth::no_token;
 use crate::auto_host;
 
 /// The longest address, in characters.
@@ -405,10 +404,9 @@ pub(crate) async fn show(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: JsonQuery<NoParameters>,
 ) -> ApiResult {
-    let (token, _) = bearer.hash().ok_or_else(no_token)?;
     app.serve(bearer, move |app, access| {
         let calls = calls_for(app, access, &name(&match_name)?)?;
-        Ok(json(StatusCode::OK, &CallJson { to: calls.wish(&token) }))
+        Ok(json(StatusCode::OK, &CallJson { to: calls.wish(&access.token) }))
     })
     .await
 }
@@ -423,7 +421,6 @@ pub(crate) async fn set(
     request: Request,
 ) -> ApiResult {
     let (access, match_name) = app.admit_to(&bearer, &match_name).await?;
-    let (token, _) = bearer.hash().ok_or_else(no_token)?;
     let NewCall { to } = json_body(request).await?;
     app.block(move |app| {
         let calls = calls_for(app, &access, &match_name)?;
@@ -433,7 +430,7 @@ pub(crate) async fn set(
                 "expected `to` to have 1 to 200 characters, none of them a control",
             ));
         }
-        calls.set_wish(token, Some(to.clone()))?;
+        calls.set_wish(access.token, Some(to.clone()))?;
         Ok(json(StatusCode::OK, &CallJson { to: Some(to) }))
     })
     .await
@@ -446,9 +443,8 @@ pub(crate) async fn stop(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    let (token, _) = bearer.hash().ok_or_else(no_token)?;
     app.serve(bearer, move |app, access| {
-        calls_for(app, access, &name(&match_name)?)?.set_wish(token, None)?;
+        calls_for(app, access, &name(&match_name)?)?.set_wish(access.token, None)?;
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await

@@ -6,11 +6,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::sleep_until;
 
 use super::prelude::*;
-use crate::auth::no_token;
 use crate::documents::{Document, EventIdText, Followed};
 use crate::http::body_of_parts;
 use crate::knowledge::{Delta, EventId, Resumed};
-use crate::limits::StreamPlace;
+use crate::limits::{FoldsOf, StreamPlace};
 use crate::open_branch::Following;
 use crate::takeback::has_left;
 
@@ -69,8 +68,7 @@ pub(crate) async fn follow(
     };
     let id = after.clone();
     let begun = app.serve(bearer.clone(), move |app, access| {
-        let (token, _) = bearer.hash().ok_or_else(no_token)?;
-        let place = app.limits.stream(token, access.grant())?;
+        let place = app.limits.stream(access.token, access.grant())?;
         let BranchView { branch, viewer } = BranchView::find(app, access, &path, asked.seat)?;
         let from = match &id {
             None => Resumed::Behind(branch.head(app)?),
@@ -157,7 +155,7 @@ impl Stream {
         let branch = Arc::clone(branch);
         let id = id.clone();
         let work = move |app: &Arc<App>| branch.seen_by(app, viewer).resume(&id, true);
-        app.fold_for(self.bearer.reader()?, Some(match_name), work).await
+        app.fold_for(FoldsOf::Token(self.place.token), Some(match_name), work).await
     }
 
     async fn run(mut self, app: Arc<App>, sender: mpsc::Sender<io::Result<Bytes>>) {
@@ -274,7 +272,12 @@ impl Stream {
         let place = if branch.seen_by(app, viewer).is_near(from) {
             None
         } else {
-            Some(app.limits.folds.wait(self.bearer.reader()?, Some(&branch.revision.match_name)).await?)
+            Some(
+                app.limits
+                    .folds
+                    .wait(FoldsOf::Token(self.place.token), Some(&branch.revision.match_name))
+                    .await?,
+            )
         };
         let branch = Arc::clone(branch);
         app.block(move |app| {

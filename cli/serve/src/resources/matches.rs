@@ -13,7 +13,7 @@ use super::prelude::*;
 use super::rematch::rematch_of;
 use crate::documents::ReplayText;
 use crate::http::{body, has_type};
-use crate::limits::REPLAY_BYTES_MAX;
+use crate::limits::{FoldsOf, REPLAY_BYTES_MAX};
 
 /// Which matches to list.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -195,7 +195,7 @@ pub(crate) async fn create(
     if let Some(match_name) = import.name.filter(|_| !has_type(&request, JSON)) {
         let file = body(request, "text/plain", REPLAY_BYTES_MAX).await?;
         return app
-            .fold_for(bearer.reader()?, None, move |app| {
+            .fold_for(FoldsOf::Token(access.token), None, move |app| {
                 let match_name = Revision::new_match_name(&match_name).map_err(Problem::content)?;
                 let replay = Replay::read_also_seen("the body", &file, &app.registry).and_then(Replay::whole);
                 let replay = replay.map_err(|error| Problem::new(ProblemCode::Setup, error.to_string()))?;

@@ -3,7 +3,6 @@
 use turnfold_store::{GrantLabel, Note, NoteId, NoteText, NotedEntry};
 
 use super::prelude::*;
-use crate::auth::no_token;
 use crate::documents::Id;
 use crate::reading::AsWhom;
 
@@ -60,13 +59,12 @@ struct Author {
 }
 
 impl Author {
-    fn of(bearer: &Bearer, access: &Access) -> ApiResult<Self> {
-        let (token, _) = bearer.hash().ok_or_else(no_token)?;
+    fn of(access: &Access) -> Self {
         let seat = match access.grant().map(|grant| grant.kind) {
             None | Some(GrantKind::Host) => Some(Seat::Host),
             Some(kind) => kind.played(),
         };
-        Ok(Self { token, seat })
+        Self { token: access.token, seat }
     }
 
     fn has_written(&self, note: &Note) -> bool {
@@ -151,9 +149,8 @@ pub(crate) async fn list(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
 ) -> ApiResult {
-    let holder = bearer.clone();
     app.read(&bearer, path, seat, Reach::Entry, move |app, access, BranchView { branch, viewer }| {
-        let author = Author::of(&holder, access)?;
+        let author = Author::of(access);
         let items = notes_for(app, branch, *viewer, &author)?;
         Ok(json(StatusCode::OK, &List { items, next: None::<String> }))
     })
@@ -171,9 +168,8 @@ pub(crate) async fn write(
 ) -> ApiResult {
     let (access, _) = app.admit_to(&bearer, &path.match_name).await?;
     let new = json_body::<NewNote>(request).await?;
-    let holder = bearer.clone();
-    app.read_for(&bearer, access, path, seat, Reach::Entry, move |app, access, BranchView { branch, viewer }| {
-        let author = Author::of(&holder, access)?;
+    app.read_for(access, path, seat, Reach::Entry, move |app, access, BranchView { branch, viewer }| {
+        let author = Author::of(access);
         if !new.private && author.seat.is_none() {
             return Err(Problem::forbidden("a spectator's notes are for the spectator alone"));
         }
@@ -223,12 +219,11 @@ pub(crate) async fn remove(
     RequestTo { app, bearer, path: (match_name, id), .. }: RequestTo<(String, String)>,
     _: ValidQuery<NoParameters>,
 ) -> ApiResult {
-    let holder = bearer.clone();
     app.serve(bearer, move |app, access| {
         let match_name: MatchName = name(&match_name)?;
         let viewer = access.looks(&match_name, None)?;
         let id: NoteId = name(&id)?;
-        let author = Author::of(&holder, access)?;
+        let author = Author::of(access);
         let notes = app.store.notes_of(&match_name)?;
         // A note that the caller may not know of is reported as missing.
         let Some(note) = notes.iter().find(|note| note.id == id && author.may_read(note)) else {

@@ -71,7 +71,7 @@ pub(crate) async fn view(
     }
     // The text includes the result and the turn, which may need more of the log than the view.
     let reach = if form == AnswerForm::Text { Reach::Entry } else { Reach::of(at.at) };
-    app.read_for(&bearer, access, path, at.seat, reach, move |app, _, BranchView { branch, viewer }| {
+    app.read_for(access, path, at.seat, reach, move |app, _, BranchView { branch, viewer }| {
         let looking = branch.seen_by(app, *viewer);
         if form == AnswerForm::Json {
             let shown = match at.at {
@@ -232,7 +232,7 @@ pub(crate) async fn try_out(
         return Err(Problem::bad(format!("expected at most {COMMANDS_MAX} commands in a trial")));
     }
     let lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
-    app.read_for(&bearer, access, path, seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
+    app.read_for(access, path, seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.seen_by(app, *viewer).history(after)?;
         let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
         match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
