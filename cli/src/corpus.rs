@@ -6,7 +6,7 @@ use turnfold_history::{
 };
 
 use crate::context::Workspace;
-use crate::failure::{Failure, unless_fault};
+use crate::failure::{Failure, Result, unless_fault};
 use crate::histories::{record_warning, require_seat};
 use crate::output::warn;
 use crate::sources::{Several, require_one_stdin, stands_for_files};
@@ -36,13 +36,13 @@ pub(crate) struct Corpus<'a> {
 }
 
 impl CorpusArgs {
-    pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>, Failure> {
+    pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>> {
         workspace.keep_reader();
         let logs = if self.matches { workspace.all_branches()? } else { self.named(workspace)? };
         Ok(Corpus { workspace, logs })
     }
 
-    fn named(&self, workspace: &Workspace) -> Result<Several<SourceName>, Failure> {
+    fn named(&self, workspace: &Workspace) -> Result<Several<SourceName>> {
         let mut found = Several::from(Vec::new());
         for text in &self.sources {
             // What stands for files is not read as a name, even if a match has it.
@@ -69,8 +69,8 @@ impl Corpus<'_> {
         self,
         viewer: Viewer,
         look: impl Fn(SeatHistory) -> Result<T, ReplayError> + Sync,
-        mut show: impl FnMut(&SourceName, T) -> Result<(), Failure>,
-    ) -> Result<Option<Failure>, Failure> {
+        mut show: impl FnMut(&SourceName, T) -> Result<()>,
+    ) -> Result<Option<Failure>> {
         let Several { sources: logs, mut failures } = self.logs;
         let workspace = self.workspace;
         let progress = stderr::progress(logs.len() as u64, "reading {bar:30} {pos}/{len} {eta}");
@@ -108,11 +108,7 @@ impl Corpus<'_> {
 }
 
 /// Reads a log, and returns a warning if its file records something else than this build computes.
-fn read(
-    name: &SourceName,
-    viewer: Viewer,
-    workspace: &Workspace,
-) -> Result<(SeatHistory, Option<String>), Failure> {
+fn read(name: &SourceName, viewer: Viewer, workspace: &Workspace) -> Result<(SeatHistory, Option<String>)> {
     let source = match name {
         SourceName::File(file) => {
             HistorySource::from(History::of_replay(&file.path, &workspace.read_replay(&file.path)?)?)

@@ -7,26 +7,18 @@ use turnfold_history::{FileName, History, ReplayError, Revision, SeatHistory, So
 use turnfold_store::BranchName;
 
 use crate::context::Workspace;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::warn;
 
 const OUTCOME_CHARACTERS_MAX: usize = 160;
 
 /// Reads a revision or a replay file as a viewer knows it, and warns if the file records something else.
-pub(crate) fn load(
-    viewer: Viewer,
-    source: &SourceName,
-    workspace: &Workspace,
-) -> Result<SeatHistory, Failure> {
+pub(crate) fn load(viewer: Viewer, source: &SourceName, workspace: &Workspace) -> Result<SeatHistory> {
     checked(SeatHistory::load(viewer, &checked_name(source), workspace)?, viewer, source)
 }
 
 /// Does what [`load`] does, but the entries are read in every pass, so that a long history takes little memory.
-pub(crate) fn open(
-    viewer: Viewer,
-    source: &SourceName,
-    workspace: &Workspace,
-) -> Result<SeatHistory, Failure> {
+pub(crate) fn open(viewer: Viewer, source: &SourceName, workspace: &Workspace) -> Result<SeatHistory> {
     checked(SeatHistory::open(viewer, &checked_name(source), workspace)?, viewer, source)
 }
 
@@ -40,13 +32,13 @@ pub(crate) fn load_unchecked(
     viewer: Viewer,
     source: &SourceName,
     workspace: &Workspace,
-) -> Result<SeatHistory, Failure> {
+) -> Result<SeatHistory> {
     let history = SeatHistory::load(viewer, source, workspace)?;
     require_seat(viewer, history.start()?.players(), source)?;
     Ok(history)
 }
 
-fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<SeatHistory, Failure> {
+fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<SeatHistory> {
     require_seat(viewer, history.start()?.players(), source)?;
     if let Some(found) = history.contradiction() {
         warn(&record_warning(source, &found, history.is_of_seat()));
@@ -60,8 +52,8 @@ fn checked(history: SeatHistory, viewer: Viewer, source: &SourceName) -> Result<
 /// Warns of `main` where the match continues on another branch (SV-65), as a revision without a branch means `main`.
 pub(crate) fn warn_unless_current(
     shown: &Revision,
-    find_current: impl FnOnce() -> Result<BranchName, Failure>,
-) -> Result<(), Failure> {
+    find_current: impl FnOnce() -> Result<BranchName>,
+) -> Result<()> {
     let Revision { match_name, branch, .. } = shown;
     if !branch.is_main() {
         return Ok(());
@@ -73,7 +65,7 @@ pub(crate) fn warn_unless_current(
     Ok(())
 }
 
-pub(crate) fn require_seat(viewer: Viewer, players: &[Seat], source: &SourceName) -> Result<(), Failure> {
+pub(crate) fn require_seat(viewer: Viewer, players: &[Seat], source: &SourceName) -> Result<()> {
     if viewer.is_of_match(players) { Ok(()) } else { Err(no_seat(&viewer.to_string(), players, source)) }
 }
 
@@ -109,7 +101,7 @@ pub(crate) fn seek(
     viewer: Viewer,
     source: &SourceName,
     workspace: &Workspace,
-) -> Result<(Viewer, Box<dyn AnyState>), Failure> {
+) -> Result<(Viewer, Box<dyn AnyState>)> {
     if let SourceName::Revision(revision) = source {
         let found = SeatHistory::seek(viewer, revision, workspace)?;
         require_seat(viewer, found.1.players(), source)?;

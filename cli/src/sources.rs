@@ -17,7 +17,7 @@ use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay, is_bu
 
 use crate::advice::about_match;
 use crate::context::{StoreAddress, Workspace};
-use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
+use crate::failure::{ExitStatus, Failure, FailureKind, Result, unless_fault};
 use crate::files::{is_standard, read_input_or_stdin};
 use crate::output::{counted, warn};
 
@@ -87,7 +87,7 @@ pub(crate) struct Several<T> {
 
 impl<T: NamedSource> Named<T> {
     /// Returns the sources of arguments. A name that both a match and a folder have means the match.
-    pub(crate) fn of(args: &[SourceArg<T>], workspace: &Workspace) -> Result<Self, Failure> {
+    pub(crate) fn of(args: &[SourceArg<T>], workspace: &Workspace) -> Result<Self> {
         let mut found = Several::from(Vec::new());
         let mut is_one = args.len() == 1;
         for SourceArg { text, name } in args {
@@ -103,12 +103,7 @@ impl<T: NamedSource> Named<T> {
 
 impl<T: NamedSource> Several<T> {
     /// Adds what an argument stands for. Returns `true` if that is a single source, which is named directly.
-    pub(crate) fn add(
-        &mut self,
-        text: &str,
-        name: Option<&T>,
-        workspace: &Workspace,
-    ) -> Result<bool, Failure> {
+    pub(crate) fn add(&mut self, text: &str, name: Option<&T>, workspace: &Workspace) -> Result<bool> {
         if let Some(name) = name
             && let Some(within) = in_bundle(name, workspace)?
         {
@@ -130,7 +125,7 @@ impl<T: NamedSource> Several<T> {
     }
 }
 
-pub(crate) fn require_one_stdin(count: usize) -> Result<(), Failure> {
+pub(crate) fn require_one_stdin(count: usize) -> Result<()> {
     if count > 1 {
         let refused = Failure::usage("standard input can be read only once");
         return Err(refused.hint("name a file for one of them"));
@@ -140,7 +135,7 @@ pub(crate) fn require_one_stdin(count: usize) -> Result<(), Failure> {
 
 /// Reads standard input if it is named, before any file is read. A page without a replay is refused, as a file with one
 /// is.
-pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>> {
     let path = Path::new("-");
     let count = paths.iter().filter(|path| is_standard(path)).count();
     require_one_stdin(count)?;
@@ -154,7 +149,7 @@ pub(crate) fn read_piped(paths: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Result<Option<Vec<T>>, Failure> {
+fn in_bundle<T: NamedSource>(name: &T, workspace: &Workspace) -> Result<Option<Vec<T>>> {
     let path = match name.source() {
         SourceName::File(file) => file.path.clone(),
         SourceName::Revision(revision) => {
@@ -188,7 +183,7 @@ fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
 
 /// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not
 /// read.
-fn files_of(text: &str, endings: &[&str], failures: &mut Vec<Failure>) -> Result<Vec<PathBuf>, Failure> {
+fn files_of(text: &str, endings: &[&str], failures: &mut Vec<Failure>) -> Result<Vec<PathBuf>> {
     let path = Path::new(text);
     let found = if path.is_dir() {
         FoundFiles::with_ending(&[path.into()], endings)
@@ -208,7 +203,7 @@ fn files_of(text: &str, endings: &[&str], failures: &mut Vec<Failure>) -> Result
     Ok(found.files)
 }
 
-fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles, Failure> {
+fn matching(pattern: &str, endings: &[&str]) -> Result<FoundFiles> {
     let paths =
         glob::glob(pattern).map_err(|error| Failure::usage(format!("`{pattern}` is no pattern: {error}")))?;
     let mut found = FoundFiles::default();
@@ -239,7 +234,7 @@ pub(crate) fn warn_of_unread(unread: &[UnreadPath]) {
     }
 }
 
-pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<PathBuf>, Failure> {
+pub(crate) fn expanded(named: &[PathBuf], endings: &[&str]) -> Result<Several<PathBuf>> {
     let mut all = Several::from(Vec::new());
     for file in named {
         match file.to_str().filter(|text| stands_for_files(text)) {
@@ -260,8 +255,8 @@ impl<T> Several<T> {
         self,
         shown: impl Fn(&T) -> String,
         context: &mut C,
-        mut answer: impl FnMut(&T, &mut C) -> Result<ExitStatus, Failure>,
-    ) -> Result<ExitStatus, Failure> {
+        mut answer: impl FnMut(&T, &mut C) -> Result<ExitStatus>,
+    ) -> Result<ExitStatus> {
         let Self { sources, mut failures } = self;
         let mut status = ExitStatus::Yes;
         for source in &sources {

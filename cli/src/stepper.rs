@@ -16,7 +16,7 @@ use turnfold_history::{Revision, SeatHistory, SourceName, Sources};
 use turnfold_store::BranchInfo;
 
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::signals;
 
 use screen::{Heard, Screen};
@@ -30,7 +30,7 @@ const BEATS: [(u16, Duration); 5] = [
     (16, Duration::from_micros(62_500)),
 ];
 
-pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>, Failure> {
+pub(crate) fn run(seat_history: SeatHistory, context: &Context) -> Result<Option<String>> {
     let mut app = StepperScreen::new(seat_history, &context.workspace)?;
     let mut screen = Screen::enter()?;
     while app.pace != Pace::Left {
@@ -92,7 +92,7 @@ struct StepperScreen<'c> {
 }
 
 impl<'c> StepperScreen<'c> {
-    fn new(seat_history: SeatHistory, sources: &'c dyn Sources) -> Result<Self, Failure> {
+    fn new(seat_history: SeatHistory, sources: &'c dyn Sources) -> Result<Self> {
         Ok(Self {
             sources,
             stepper: Some(Stepper::new(seat_history)?),
@@ -125,7 +125,7 @@ impl<'c> StepperScreen<'c> {
         if self.pace == Pace::Plays { BEATS.get(self.speed).copied() } else { None }
     }
 
-    fn play_on(&mut self) -> Result<(), Failure> {
+    fn play_on(&mut self) -> Result<()> {
         self.by(1)?;
         if self.stepper().at() == self.stepper().history().head() {
             self.pace = Pace::Waits;
@@ -133,7 +133,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn press(&mut self, key: KeyEvent) -> Result<(), Failure> {
+    fn press(&mut self, key: KeyEvent) -> Result<()> {
         let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
         if has_control && key.code == KeyCode::Char('c') {
             self.pace = Pace::Left;
@@ -149,7 +149,7 @@ impl<'c> StepperScreen<'c> {
         if has_control { Ok(()) } else { self.act(key.code) }
     }
 
-    fn type_on(&mut self, key: KeyCode) -> Result<(), Failure> {
+    fn type_on(&mut self, key: KeyCode) -> Result<()> {
         let Some((asked, text)) = &mut self.asked else { return Ok(()) };
         match key {
             KeyCode::Char(character) => text.push(character),
@@ -166,7 +166,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn answer(&mut self, asked: Prompt, text: &str) -> Result<(), Failure> {
+    fn answer(&mut self, asked: Prompt, text: &str) -> Result<()> {
         let head = self.stepper().history().head();
         match asked {
             _ if text.is_empty() => {}
@@ -191,7 +191,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn press_over(&mut self, key: KeyCode) -> Result<(), Failure> {
+    fn press_over(&mut self, key: KeyCode) -> Result<()> {
         let Some(Over::Branches(branches, chosen)) = &mut self.over else {
             self.over = None;
             return Ok(());
@@ -216,7 +216,7 @@ impl<'c> StepperScreen<'c> {
     }
 
     /// Handles a key while there is neither input nor a window (VW-7).
-    fn act(&mut self, key: KeyCode) -> Result<(), Failure> {
+    fn act(&mut self, key: KeyCode) -> Result<()> {
         use SearchDirection::{Back, Forward};
         match key {
             KeyCode::Right | KeyCode::Enter | KeyCode::Char('l') => self.by(1)?,
@@ -278,7 +278,7 @@ impl<'c> StepperScreen<'c> {
         self.asked = Some((asked, String::new()));
     }
 
-    fn open(&mut self, name: &SourceName) -> Result<(), Failure> {
+    fn open(&mut self, name: &SourceName) -> Result<()> {
         let at = self.stepper().at();
         let viewer = self.stepper().history().viewer();
         let owner = self.stepper().all_viewers().first().copied().unwrap_or(viewer);
@@ -287,12 +287,12 @@ impl<'c> StepperScreen<'c> {
         self.go(at)
     }
 
-    fn by(&mut self, count: i64) -> Result<(), Failure> {
+    fn by(&mut self, count: i64) -> Result<()> {
         let to = self.stepper().at().saturating_add_signed(count);
         self.go(to)
     }
 
-    fn go(&mut self, to: u64) -> Result<(), Failure> {
+    fn go(&mut self, to: u64) -> Result<()> {
         self.stepper().go(to)?;
         self.fields = self.stepper().changes();
         // The field that was chosen last stays chosen where it changes again.
@@ -302,7 +302,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn search(&mut self, direction: SearchDirection) -> Result<(), Failure> {
+    fn search(&mut self, direction: SearchDirection) -> Result<()> {
         let Some(text) = self.searched.clone() else {
             self.message = "type / and a text first".into();
             return Ok(());
@@ -319,7 +319,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn go_to_change(&mut self, direction: SearchDirection) -> Result<(), Failure> {
+    fn go_to_change(&mut self, direction: SearchDirection) -> Result<()> {
         let chosen = self.fields.get(self.field).map(|field| field.path.clone());
         let Some(path) = self.path.clone().or(chosen) else {
             self.message = "choose a field that changed first, with ↑ and ↓".into();
@@ -334,7 +334,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn next_viewer(&mut self) -> Result<(), Failure> {
+    fn next_viewer(&mut self) -> Result<()> {
         let all = self.stepper().all_viewers();
         if all.len() < 2 {
             self.message = "only this viewer is available here".into();
@@ -352,7 +352,7 @@ impl<'c> StepperScreen<'c> {
         Ok(())
     }
 
-    fn list_branches(&mut self) -> Result<(), Failure> {
+    fn list_branches(&mut self) -> Result<()> {
         let SourceName::Revision(revision) = self.stepper().history().name().clone() else {
             self.message = "a replay file has no branches".into();
             return Ok(());

@@ -11,7 +11,7 @@ use turnfold_show::render;
 use turnfold_store::draft::DraftDir;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, counted, strong};
 use crate::{files, histories, signals};
 
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     linear: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if args.run.is_some() {
         args.viewer.require_all(Judgment::RUN)?;
     }
@@ -157,7 +157,7 @@ pub(crate) struct ShellJudge<'a> {
 }
 
 impl<'a> ShellJudge<'a> {
-    pub(crate) fn new(command: &'a str) -> Result<Self, Failure> {
+    pub(crate) fn new(command: &'a str) -> Result<Self> {
         match files::temporary_dir() {
             Ok(dir) => Ok(Self { command, dir }),
             Err(error) => Err(Failure::trouble(format!("cannot make a temporary folder: {error}"))),
@@ -165,13 +165,13 @@ impl<'a> ShellJudge<'a> {
     }
 
     /// Runs the command on a replay. Its stderr is shown, its stdout is not.
-    pub(crate) fn judge(&self, replay: &Replay) -> Result<Judgment, Failure> {
+    pub(crate) fn judge(&self, replay: &Replay) -> Result<Judgment> {
         let path = self.dir.path().join("log.tfl");
         fs::write(&path, replay.to_string()).map_err(|error| files::unwritable(&path, &error))?;
         self.judge_again()
     }
 
-    pub(crate) fn judge_again(&self) -> Result<Judgment, Failure> {
+    pub(crate) fn judge_again(&self) -> Result<Judgment> {
         let command = self.command;
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{command} \"$1\""), "sh"]).arg(self.dir.path().join("log.tfl"));

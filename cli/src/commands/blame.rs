@@ -5,7 +5,7 @@ use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories;
 use crate::output::{Line, strong};
 
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     viewer: Viewer,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let blamed = args.blamed.parse().map_err(Failure::usage)?;
     let seat_history = histories::load(args.viewer, &args.source, context)?;
     let mut changes = Vec::new();

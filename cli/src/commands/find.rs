@@ -13,7 +13,7 @@ use ureq::http::StatusCode;
 use crate::client::{Client, NotAnswered, path_of};
 use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories::listed;
 use crate::matches::Sourced;
 use crate::output::{Line, Output, dim, plain, printable, warning};
@@ -90,7 +90,7 @@ impl From<&WantedArgs> for Wanted {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let viewer = args.viewer.unwrap_or(Viewer::HOST);
     if args.wanted.recorded {
         // A recorded outcome covers concealed parts, too.
@@ -158,7 +158,7 @@ fn find_far(
     wanted: &Wanted,
     client: &Client,
     output: &mut Output,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let mut count = 0_u64;
     let mut makes_sense = false;
     let mut senseless = None;
@@ -278,7 +278,7 @@ impl KnownNames {
     }
 
     /// Requires every name that is searched for to occur in at least one of the logs.
-    fn require(&self, wanted: &Wanted) -> Result<(), Failure> {
+    fn require(&self, wanted: &Wanted) -> Result<()> {
         if self.players.is_empty() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use turnfold_history::{FileName, SourceName, Sources, Viewer};
 
 use super::bisect::ShellJudge;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::NewFile;
 use crate::histories;
 use crate::output::{counted, dim, printable};
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     file: NewFile,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     args.file.path()?;
     let (mut least, shows) = find(args, context)?;
     let entries = least.replay.entries().count() as u64;
@@ -88,7 +88,7 @@ const AGAIN: usize = 3;
 
 /// Refuses the result if the command gives two answers about the same log. It is asked again about the least log, or
 /// else about the last log that it judged: the whole log or the setup.
-fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Result<(), Failure> {
+fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Result<()> {
     for _ in 0..AGAIN {
         let (first, again) = match found {
             Shrinking::Least(least) => (Judgment::Yes, judge.judge(&least.replay)?),
@@ -102,7 +102,7 @@ fn judge_again(judge: &ShellJudge, found: &Shrinking, before: Judgment) -> Resul
     Ok(())
 }
 
-fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
+fn find(args: &Args, context: &Context) -> Result<(Least, String)> {
     let bar = progress(0, "{spinner} shrinking: {msg}");
     let on_try = &mut |left: usize, tries: u64| {
         let entries = counted(left as u64, "entry", "entries");
@@ -135,7 +135,7 @@ fn find(args: &Args, context: &Context) -> Result<(Least, String), Failure> {
         let command = args.still.as_deref().unwrap_or_default();
         let judge = ShellJudge::new(command)?;
         let mut last = Judgment::No;
-        let ask = &mut |replay: &Replay| -> Result<Judgment, Failure> {
+        let ask = &mut |replay: &Replay| -> Result<Judgment> {
             last = judge.judge(replay)?;
             Ok(last)
         };

@@ -15,7 +15,7 @@ use turnfold_show::drawing::{Highlights, svg};
 
 use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{NewFile, temporary_dir, write_texts, write_whole_from};
 use crate::output::{Format, Line, Output, counted};
 
@@ -98,9 +98,9 @@ struct Written {
     unread: Option<Failure>,
 }
 
-type Sink<'a> = dyn FnMut(&str) -> Result<(), Failure> + 'a;
+type Sink<'a> = dyn FnMut(&str) -> Result<()> + 'a;
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     args.require_used_options()?;
     let Some(kind) = args.kind() else { return count_groups(args, context) };
     let path = args.file.path()?;
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     ExitStatus::Yes.unless(unread)
 }
 
-fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn count_groups(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let path = args.file.path()?;
     let is_svg = path.is_some_and(|path| ending(path) == "svg");
     if let Some(path) = path
@@ -201,7 +201,7 @@ fn no_form(path: &Path, endings: &str) -> Failure {
         .hint(format!("name a file that ends in {endings}"))
 }
 
-fn print_written(path: &Path, rows: u64, output: &mut Output) -> Result<(), Failure> {
+fn print_written(path: &Path, rows: u64, output: &mut Output) -> Result<()> {
     let file = path.display().to_string();
     output.answer(&json!({ "rows": rows, "file": file }), || {
         vec![format!("wrote {} to `{file}`", counted(rows, "row", "rows")).into()]
@@ -224,7 +224,7 @@ impl Args {
         self.rows == Rows::Groups
     }
 
-    fn require_used_options(&self) -> Result<(), Failure> {
+    fn require_used_options(&self) -> Result<()> {
         if self.rows != Rows::Fields && !self.fields.is_empty() {
             return Err(Failure::usage("`--field` is for `table fields`"));
         }
@@ -249,7 +249,7 @@ impl Args {
 }
 
 impl RowFormat {
-    fn of(path: &Path) -> Result<Self, Failure> {
+    fn of(path: &Path) -> Result<Self> {
         match ending(path) {
             "csv" => Ok(Self::Csv),
             "jsonl" => Ok(Self::JsonLines),
@@ -270,7 +270,7 @@ fn write(
     corpus: Corpus,
     viewer: Viewer,
     sink: &mut Sink<'_>,
-) -> Result<Written, Failure> {
+) -> Result<Written> {
     if format == RowFormat::Csv {
         if *kind == TableKind::Effects {
             return write_effects(corpus, viewer, sink);
@@ -299,7 +299,7 @@ fn write_rows(
     corpus: Corpus,
     viewer: Viewer,
     sink: &mut Sink<'_>,
-) -> Result<Written, Failure> {
+) -> Result<Written> {
     let look = |seat_history: SeatHistory| {
         let mut text = String::new();
         let mut rows = 0_u64;
@@ -328,7 +328,7 @@ fn write_rows(
 
 /// Writes effects as CSV. The columns are the fields of all effects, which are known only at the end, so the rows wait
 /// in a temporary file.
-fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<Written, Failure> {
+fn write_effects(corpus: Corpus, viewer: Viewer, sink: &mut Sink<'_>) -> Result<Written> {
     let failed = |cause| Failure::trouble(format!("cannot write a temporary file: {cause}"));
     let dir = temporary_dir().map_err(failed)?;
     let path = dir.path().join("effects.jsonl");

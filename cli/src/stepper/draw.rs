@@ -14,7 +14,7 @@ use turnfold_show::page::frames::changed_spots;
 use turnfold_show::render::recorded_mark;
 
 use super::{Over, Prompt, StepperScreen};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::output::{counted, tinted};
 
 /// The smallest screen that is used, in columns and rows.
@@ -206,11 +206,7 @@ fn key(path: &str) -> Option<String> {
 }
 
 /// Returns the entries around the current one, which takes up to half of the height if it is long.
-fn log_lines(
-    app: &mut StepperScreen<'_>,
-    width: usize,
-    height: usize,
-) -> Result<Vec<Line<'static>>, Failure> {
+fn log_lines(app: &mut StepperScreen<'_>, width: usize, height: usize) -> Result<Vec<Line<'static>>> {
     let at = app.stepper().at();
     let head = app.stepper().history().head();
     let digits = head.to_string().len();
