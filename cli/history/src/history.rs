@@ -1,11 +1,9 @@
 //! Histories that can be folded again, read from the store or from a replay file into one form.
 
 pub(crate) mod entry;
-pub(crate) mod import;
 pub(crate) mod links;
-pub(crate) mod record;
+pub(crate) mod new_match;
 pub(crate) mod revision;
-pub(crate) mod seeds;
 pub(crate) mod source;
 
 use std::collections::{BTreeMap, BTreeSet};

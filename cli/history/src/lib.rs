@@ -78,13 +78,11 @@ mod example;
 
 pub use error::{ReplayError, catch};
 pub use golden::check::check;
-pub use history::entry::{Attempt, CommandForm, LogEntry, ShortHash};
-pub use history::import::Imported;
+pub use history::entry::{Attempt, CommandForm, Detail, LogEntry, LoggedRecord, Record, ShortHash};
 pub use history::links::{Parting, QuotedFinding, QuotedLink};
-pub use history::record::{Detail, LoggedRecord, Record};
+pub use history::new_match::{Imported, with_seeds};
 pub use history::revision::{EntryName, FileName, RangeName, Revision, SourceName};
-pub use history::seeds::with_seeds;
-pub use history::source::{HistorySource, Passed, Tail};
+pub use history::source::{HistorySource, Passed};
 pub use history::{
     History, Sources, distrusted, find_rules, in_order, recorded_rules, require_rules, rules_of,
 };

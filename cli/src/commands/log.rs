@@ -9,8 +9,7 @@ use serde_json::json;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::text::time;
 use turnfold_history::{
-    CommandForm, RangeName, Record, Revision, SeatHistory, SourceName, Sources, Tail, ViewedEntry, Viewer,
-    rules_of,
+    CommandForm, RangeName, Record, Revision, SeatHistory, SourceName, Sources, ViewedEntry, Viewer, rules_of,
 };
 use turnfold_show::render;
 use turnfold_store::{Entries, Entry, IdempotencyKey, StoreError, StoreReader};
@@ -183,7 +182,7 @@ fn print_folded(
     output: &mut Output,
 ) -> Result<ExitStatus, Failure> {
     let source = range.source.up_to(None).to_string();
-    let mut tail = Tail { count: args.last.unwrap_or(u64::MAX), first: range.first };
+    let mut before = range.before_last(args.last.unwrap_or(u64::MAX), history.head())?;
     let mut left = u64::MAX;
     if let Some(last) = args.last
         && args.is_filtered()
@@ -191,7 +190,7 @@ fn print_folded(
         let Some(first) = first_of_last(last, args, range, history)? else {
             return Ok(ExitStatus::Yes);
         };
-        tail = Tail { count: u64::MAX, first };
+        before = first - 1;
         left = last;
     }
     let stored = match (&range.source, history.store()) {
@@ -216,7 +215,7 @@ fn print_folded(
         Ok(output.show(&sourced, || vec![render::logged(&line, args.times)])?)
     };
     let mut printed = Ok(());
-    let looked = history.show_last(tail, &mut |seen| {
+    let looked = history.show(before, history.head(), &mut |seen| {
         if printed.is_ok() {
             printed = print_seen(seen);
         }
@@ -234,7 +233,7 @@ fn first_of_last(
     history: &SeatHistory,
 ) -> Result<Option<u64>, Failure> {
     let mut latest = VecDeque::new();
-    history.show_last(Tail { count: u64::MAX, first: range.first }, &mut |seen| {
+    history.show(range.first.saturating_sub(1), history.head(), &mut |seen| {
         if args.looks_for(&seen.record()) {
             push_latest(&mut latest, seen.seq(), last);
         }
@@ -309,8 +308,7 @@ fn print_stored(
     let branch = &revision.branch;
     let to = revision.seq.map_or_else(|| store.head(name, branch), Ok)?;
     let source = range.source.up_to(None).to_string();
-    let tail = Tail { count: if seats.is_empty() { last } else { u64::MAX }, first: range.first };
-    let mut first = tail.before(&range.source, to)? + 1;
+    let mut first = range.before_last(if seats.is_empty() { last } else { u64::MAX }, to)? + 1;
     let is_of_seat = |entry: &Entry| seats.is_empty() || seats.contains(&entry.seat);
     if !seats.is_empty() && last < u64::MAX {
         let mut latest = VecDeque::new();

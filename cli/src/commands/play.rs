@@ -12,7 +12,7 @@ use turnfold_history::session::{
     ScriptCommands,
 };
 use turnfold_history::{
-    History, HistorySource, Record, Revision, SeatHistory, SourceName, Sources, Tail, Viewer, require_rules,
+    History, HistorySource, Record, Revision, SeatHistory, SourceName, Sources, Viewer, require_rules,
 };
 use turnfold_mail::current_branch;
 use turnfold_serve::TokenKind;
@@ -217,7 +217,7 @@ fn print_recorded(
     let recorded = SourceName::Revision(revision.at(last));
     let history = SeatHistory::open(Viewer::HOST, &recorded, workspace)?;
     let mut printed = Ok(());
-    history.show_last(Tail { count: u64::MAX, first }, &mut |seen| {
+    history.show(first - 1, last, &mut |seen| {
         if printed.is_ok() {
             printed = output.record(&seen.record());
         }

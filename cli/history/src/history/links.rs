@@ -116,12 +116,10 @@ impl QuotedLink {
     ) -> Result<QuotedFinding, ReplayError> {
         let Revision { match_name, branch, seq } = revision;
         let branches = store.branches(match_name)?;
-        let mut to = seq.unwrap_or_default();
-        for info in &branches {
-            if seq.is_none() && info.name == *branch {
-                to = info.head;
-            }
-        }
+        let to = match seq {
+            Some(seq) => *seq,
+            None => store.head(match_name, branch)?,
+        };
         let links = store.links(match_name, branch, 0..=to)?;
         let mut same = None;
         let mut differing: Option<&QuotedLink> = None;

@@ -8,6 +8,7 @@ use turnfold_core::Malformed;
 use turnfold_core::text::number;
 use turnfold_store::{BranchName, MatchName};
 
+use crate::ReplayError;
 use crate::input::{has_ending, input_name, is_page, is_standard};
 use crate::text::printable;
 
@@ -223,6 +224,21 @@ pub struct RangeName {
     pub source: SourceName,
     /// The first entry.
     pub first: u64,
+}
+
+impl RangeName {
+    /// Returns the number of the entry before the last `count` entries of the range, in a history that ends at `to`.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoEntry`] if the range begins after the entry that follows `to`.
+    pub fn before_last(&self, count: u64, to: u64) -> Result<u64, ReplayError> {
+        let before = self.first.saturating_sub(1);
+        if before > to {
+            let history = self.source.up_to(None);
+            return Err(ReplayError::NoEntry { history, seq: self.first, head: to });
+        }
+        Ok(before.max(to.saturating_sub(count)))
+    }
 }
 
 impl From<SourceName> for RangeName {

@@ -16,30 +16,6 @@ pub(crate) const RUN: usize = 1024;
 // So a run that begins after a snapshot ends where the next is due.
 const _: () = assert!(SNAPSHOT_INTERVAL.is_multiple_of(RUN as u64));
 
-/// Which entries to return from the end of a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tail {
-    /// The most entries.
-    pub count: u64,
-    /// The number of the first entry that may be among them.
-    pub first: u64,
-}
-
-impl Tail {
-    /// Returns the number of the entry before this tail, in a history that ends at entry `to`.
-    ///
-    /// # Errors
-    /// [`ReplayError::NoEntry`] if the tail would begin after the entry that follows `to`.
-    pub fn before(self, name: &SourceName, to: u64) -> Result<u64, ReplayError> {
-        let before = self.first.saturating_sub(1);
-        if before > to {
-            let name = name.up_to(None);
-            return Err(ReplayError::NoEntry { history: name, seq: self.first, head: to });
-        }
-        Ok(before.max(to.saturating_sub(self.count)))
-    }
-}
-
 /// A history whose entries are in memory, or are read again by each pass.
 pub struct HistorySource {
     /// The history, without entries unless they are in memory.

@@ -7,7 +7,7 @@ use turnfold_core::AnyState;
 
 use crate::compare::Difference;
 use crate::error::ReplayError;
-use crate::history::record::Record;
+use crate::history::entry::Record;
 use crate::search::condition::{Condition, Survey};
 use crate::tfl::Replay;
 use crate::viewer::seat_history::SeatHistory;

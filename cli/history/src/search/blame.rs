@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::compare::Difference;
 use crate::error::ReplayError;
-use crate::history::record::Record;
+use crate::history::entry::Record;
 use crate::search::condition::{Condition, Survey};
 use crate::viewer::seat_history::SeatHistory;
 

@@ -8,7 +8,7 @@ use turnfold_core::{Outcome, Seat};
 
 use crate::ViewedEntry;
 use crate::error::ReplayError;
-use crate::history::record::Record;
+use crate::history::entry::Record;
 use crate::search::condition::{Condition, Survey};
 use crate::text::first_word;
 use crate::viewer::seat_history::SeatHistory;

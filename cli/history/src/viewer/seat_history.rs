@@ -9,8 +9,7 @@ use turnfold_store::{PackedEntries, StoreReader};
 use crate::compare::Divergence;
 use crate::viewer::may_know_recorded;
 use crate::{
-    History, HistorySource, LogEntry, Record, ReplayError, Revision, SourceName, Sources, Tail, ViewedEntry,
-    Viewer,
+    History, HistorySource, LogEntry, Record, ReplayError, Revision, SourceName, Sources, ViewedEntry, Viewer,
 };
 
 /// A history as one viewer knows it.
@@ -290,7 +289,7 @@ impl SeatHistory {
     /// Passes the entries after entry `after` up to entry `to`, in the viewer's numbering, to `observe`.
     ///
     /// # Errors
-    /// As for [`fold`](Self::fold).
+    /// As for [`fold`](Self::fold); the host is shown the entries before the error.
     pub fn show(
         &self,
         after: u64,
@@ -298,20 +297,6 @@ impl SeatHistory {
         observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
     ) -> Result<(), ReplayError> {
         self.fold_between(self.in_log(after), self.in_log(to), observe)?;
-        Ok(())
-    }
-
-    /// Passes the last entries that the viewer may know of to `observe`.
-    ///
-    /// # Errors
-    /// [`ReplayError::NoEntry`], and as for [`fold`](Self::fold); the host is shown the entries before the error.
-    pub fn show_last(
-        &self,
-        tail: Tail,
-        observe: &mut dyn FnMut(&mut ViewedEntry<'_>),
-    ) -> Result<(), ReplayError> {
-        let before = tail.before(self.name(), self.head())?;
-        self.fold_between(self.in_log(before), self.source.head, observe)?;
         Ok(())
     }
 
