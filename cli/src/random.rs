@@ -31,7 +31,7 @@ pub(crate) fn roll(due: &DueRoll) -> io::Result<Vec<i32>> {
 
 pub(crate) fn roller(dice: &DicePolicy, no_auto_roll: bool, system: bool) -> Result<Roller> {
     if !system {
-        return Ok(if no_auto_roll { Roller::Absent } else { Roller::of(dice) });
+        return Ok(if no_auto_roll { Roller::Absent } else { Roller::Seeded });
     }
     Err(Failure::usage(match dice {
         DicePolicy::Recorded if no_auto_roll => "`--dice system` and `--no-auto-roll` exclude each other",

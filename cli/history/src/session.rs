@@ -19,21 +19,10 @@ use crate::{Detail, Record, ReplayError, Viewer};
 pub enum Roller {
     /// No source: the caller gives `roll` commands.
     Absent,
-    /// The dice of a seeded match.
+    /// The seed of a seeded match. Recorded dice are rolled on a table, fair dice only by mail (FD-11).
     Seeded,
     /// A source from outside, in a recorded match.
     Outside(fn(&DueRoll) -> io::Result<Vec<i32>>),
-}
-
-impl Roller {
-    /// Returns the roller of a match. Seeded dice roll by themselves. Fair dice are rolled only by mail (FD-11).
-    #[must_use]
-    pub fn of(dice: &DicePolicy) -> Self {
-        match dice {
-            DicePolicy::Recorded | DicePolicy::Fair(_) => Self::Absent,
-            DicePolicy::Seeded(_) => Self::Seeded,
-        }
-    }
 }
 
 /// A match that is being played.
@@ -168,7 +157,7 @@ impl Session {
         let mut played = None;
         let detail = self.detail;
         let observe = &mut |step: &mut dyn Step| played = Some(Record::of(step, detail));
-        let folded = detail.viewer.fold(self.state.as_mut(), &[logged], &self.dice, observe);
+        let folded = detail.viewer.fold(self.state.as_mut(), &[logged], &self.dice, None, observe);
         folded.map_err(|error| rejected(&error))?;
         self.next_seq += 1;
         Ok(played.expect("a fold that succeeds shows its entry"))

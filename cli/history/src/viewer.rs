@@ -161,8 +161,8 @@ impl Viewer {
         }
     }
 
-    /// Folds entries and passes each to `observe`. A player sees of each entry what is open to that player after the
-    /// last one.
+    /// Folds entries and passes each to `observe`. A player sees of each entry what is open to that player in the state
+    /// of the bytes `end`, or without them, after the last entry.
     ///
     /// # Errors
     /// As for [`AnyState::fold`].
@@ -171,35 +171,14 @@ impl Viewer {
         state: &mut dyn AnyState,
         log: &[Logged<'_>],
         dice: &DicePolicy,
+        end: Option<&[u8]>,
         observe: &mut dyn FnMut(&mut dyn Step),
     ) -> Result<(), FoldError> {
-        // Nothing is concealed from the host, so the end need not be known first.
-        if self.sees_all() {
-            state.fold(log, dice, observe)
-        } else {
-            state.fold_as(self.0, log, dice, observe)
-        }
-    }
-
-    /// Folds entries and passes each to `observe` together with what its source records. A player sees what is open in
-    /// the state of the bytes `end`; only for the host may it be `None`.
-    pub(crate) fn fold_entries(
-        self,
-        state: &mut dyn AnyState,
-        entries: &[LogEntry],
-        dice: &DicePolicy,
-        end: Option<&[u8]>,
-        observe: &mut dyn FnMut(&LogEntry, &mut dyn Step),
-    ) -> Result<(), FoldError> {
-        let mut rest = entries.iter();
-        let observe = &mut |step: &mut dyn Step| {
-            if let Some(entry) = rest.next() {
-                observe(entry, step);
-            }
-        };
         match end {
-            Some(end) => state.fold_as_at(self.0, end, &LogEntry::all_logged(entries), dice, observe),
-            None => self.fold(state, &LogEntry::all_logged(entries), dice, observe),
+            Some(end) => state.fold_as_at(self.0, end, log, dice, observe),
+            // Nothing is concealed from the host, so the end need not be known first.
+            None if self.sees_all() => state.fold(log, dice, observe),
+            None => state.fold_as(self.0, log, dice, observe),
         }
     }
 

@@ -93,11 +93,12 @@ pub(super) fn played(step: &dyn Step, reader: Seat) -> String {
 pub(super) fn played_after(state: &dyn AnyState, records: &[Record], reader: Seat) -> Vec<String> {
     let log: Vec<_> = records.iter().filter_map(Record::logged).collect();
     let mut words = Vec::new();
-    let folded = Viewer::of(reader).fold(state.fork().as_mut(), &log, &DicePolicy::Recorded, &mut |step| {
-        if !step.concealed() {
-            words.push(played(step, reader));
-        }
-    });
+    let folded =
+        Viewer::of(reader).fold(state.fork().as_mut(), &log, &DicePolicy::Recorded, None, &mut |step| {
+            if !step.concealed() {
+                words.push(played(step, reader));
+            }
+        });
     if folded.is_ok() { words } else { Vec::new() }
 }
 

@@ -217,7 +217,7 @@ impl AppendRequest {
             return Err(Problem::moved(detail.into(), &tag));
         }
         call.require_head(position.head).map_err(|reason| refused(reason, &tag))?;
-        let roller = if self.rolls { Roller::of(&position.dice) } else { Roller::Absent };
+        let roller = if self.rolls { Roller::Seeded } else { Roller::Absent };
         match call.judge(position, roller, &mut may_give, &mut Some)? {
             Err(RejectedCommand { index, record, reason }) => {
                 Err(Problem::of_command(reason.to_string(), index, *record))

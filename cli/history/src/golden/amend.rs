@@ -119,7 +119,7 @@ impl Replay {
             rolls: Vec::new(),
             before,
             replay: Replay { lines: prefix.to_vec(), closing: None, ..self.clone() },
-            session: Session::new(state, dice, Roller::of(&dice), seq, Detail::new(Viewer::HOST)),
+            session: Session::new(state, dice, Roller::Seeded, seq, Detail::new(Viewer::HOST)),
         };
         for line in rest {
             if matches!(line, ReplayLine::Entry(_)) {

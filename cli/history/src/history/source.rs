@@ -210,7 +210,13 @@ impl HistorySource {
         observe: &mut dyn FnMut(&LogEntry, &mut dyn Step),
     ) -> Result<(), ReplayError> {
         self.each_run(after, to, &mut |run| {
-            let folded = viewer.fold_entries(state, run, &self.history.dice, end, observe);
+            let mut rest = run.iter();
+            let observe = &mut |step: &mut dyn Step| {
+                if let Some(entry) = rest.next() {
+                    observe(entry, step);
+                }
+            };
+            let folded = viewer.fold(state, &LogEntry::all_logged(run), &self.history.dice, end, observe);
             folded.map_err(|cause| viewer.broken_entry(&self.history.name, cause))
         })
     }

@@ -170,7 +170,7 @@ fn hidden_in(
             index += 1;
         };
         viewer
-            .fold(state.as_mut(), &LogEntry::all_logged(&log), &bundled.genesis.dice, observe)
+            .fold(state.as_mut(), &LogEntry::all_logged(&log), &bundled.genesis.dice, None, observe)
             .map_err(|cause| ReplayError::Entry(name, cause))?;
     }
     let concealed = hidden.clone();

@@ -123,7 +123,7 @@ fn spectators_learn_nothing_of_the_last_player_however_many_there_are() {
         let is_shown = |viewer: Viewer| {
             let mut shown = None;
             let observe = &mut |step: &mut dyn Step| shown = Some(!step.concealed());
-            viewer.fold(&mut *start.fork(), &log, &DicePolicy::Recorded, observe).unwrap();
+            viewer.fold(&mut *start.fork(), &log, &DicePolicy::Recorded, None, observe).unwrap();
             shown.unwrap()
         };
         assert!(is_shown(Viewer::of(last)) && is_shown(Viewer::HOST));
