@@ -52,8 +52,10 @@ impl CorpusArgs {
         }
         require_one_stdin(found.sources.iter().filter(|name| name.is_standard_input()).count())?;
         // A store that is not there is one failure, not one of each revision.
-        if found.sources.iter().any(|name| matches!(name, SourceName::Revision(_))) {
-            workspace.require_store()?;
+        if found.sources.iter().any(|name| matches!(name, SourceName::Revision(_)))
+            && workspace.service()?.is_none()
+        {
+            workspace.read_store()?;
         }
         Ok(found)
     }

@@ -35,7 +35,6 @@ mod files;
 mod grammar;
 mod guides;
 mod histories;
-mod matches;
 mod output;
 mod pager;
 mod program;

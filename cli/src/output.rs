@@ -134,6 +134,14 @@ fn styled(line: &Line, width: usize) -> String {
     text
 }
 
+/// An entry with the match or file that it is from; the JSON form is stable.
+#[derive(Serialize)]
+pub(crate) struct Sourced<'a, T> {
+    pub(crate) source: &'a str,
+    #[serde(flatten)]
+    pub(crate) item: &'a T,
+}
+
 pub(crate) fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }

@@ -3,6 +3,8 @@
 
 use std::fmt::Display;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use turnfold_core::Registry;
 use turnfold_history::tfl::Replay;
@@ -110,11 +112,15 @@ pub(crate) fn ask(
     client.get(&ServiceRequest::of(path_of(revision, resource), query, format))
 }
 
-pub(crate) fn read(client: &Client, path: impl Into<String>, query: Vec<(&str, String)>) -> Result<Value> {
+pub(crate) fn read<T: DeserializeOwned>(
+    client: &Client,
+    path: impl Into<String>,
+    query: Vec<(&str, String)>,
+) -> Result<T> {
     document(&client.get(&ServiceRequest::of(path, query, Format::Json))?)
 }
 
-pub(crate) fn document(reply: &ServiceReply) -> Result<Value> {
+pub(crate) fn document<T: DeserializeOwned>(reply: &ServiceReply) -> Result<T> {
     serde_json::from_str(&reply.body).map_err(unusable)
 }
 
@@ -122,16 +128,20 @@ pub(crate) fn unusable(cause: impl Display) -> Failure {
     Failure::trouble(format!("the answer is unusable: {cause}"))
 }
 
-pub(crate) fn items(client: &Client, path: &str) -> Result<Vec<Value>> {
+#[derive(Deserialize)]
+struct ItemPage<T> {
+    items: Vec<T>,
+    next: Option<String>,
+}
+
+pub(crate) fn items<T: DeserializeOwned>(client: &Client, path: &str) -> Result<Vec<T>> {
     let mut items = Vec::new();
     let mut query = Vec::new();
     loop {
-        let mut page = read(client, path, query)?;
-        if let Some(Value::Array(found)) = page.get_mut("items") {
-            items.append(found);
-        }
-        let Some(Value::String(next)) = page.get("next") else { return Ok(items) };
-        query = vec![("after", next.clone())];
+        let page: ItemPage<T> = read(client, path, query)?;
+        items.extend(page.items);
+        let Some(next) = page.next else { return Ok(items) };
+        query = vec![("after", next)];
     }
 }
 
@@ -140,7 +150,7 @@ pub(crate) fn print_reply(reply: &ServiceReply, output: &mut Output) -> Result<(
     match output.format() {
         Format::Text => output.text(&folded_lines(&reply.body, stdout_width()))?,
         Format::Svg => output.document(&reply.body)?,
-        Format::Json => output.json(&document(reply)?)?,
+        Format::Json => output.json(&document::<Value>(reply)?)?,
     }
     Ok(())
 }
@@ -163,7 +173,7 @@ pub(crate) fn print_page(
         print_reply(reply, output)?;
         return Ok(Page { items: reply.body.lines().count() as u64, next: next_linked(reply) });
     }
-    let document = document(reply)?;
+    let document: Value = document(reply)?;
     let next = match document.get("next") {
         Some(Value::String(next)) => Some(next.clone()),
         Some(Value::Number(next)) => Some(next.to_string()),

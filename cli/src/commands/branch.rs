@@ -2,12 +2,15 @@
 
 use std::env;
 
-use serde_json::{Value, json};
-use turnfold_history::{Revision, Sources};
+use serde::Deserialize;
+use serde_json::json;
+use turnfold_core::text::as_text;
+use turnfold_history::{Revision, SourceName, Sources};
 use turnfold_mail::current_branch;
 use turnfold_proof::signing::Signers;
+use turnfold_show::render::ListedBranch;
 use turnfold_show::render::branches::lines;
-use turnfold_store::{BranchName, StoreError, StoreReader};
+use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
 
 use super::delete::{is_confirmed, require_attended};
 use super::play::require_not_by_mail;
@@ -16,7 +19,8 @@ use crate::context::{Context, Workspace};
 use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Format, Line, counted, plain, strong};
 use crate::program;
-use crate::remote::{document, unusable};
+use crate::remote::{document, items, read, unusable};
+use crate::sources::Several;
 
 /// Begin a new history from any point, list, rename or delete them
 ///
@@ -108,17 +112,13 @@ fn may_delete(revision: &Revision, context: &mut Context) -> Result<bool> {
         require_unsigned(revision, &store)?;
         store.head(match_name, branch)?;
     }
-    let mut own = None;
-    for listed in context.branches(match_name)? {
-        if listed.branch == *branch {
-            own = Some(listed.entries.saturating_sub(listed.from.map_or(0, |fork| fork.seq)));
-        }
-    }
-    let Some(own) = own else {
+    let Some(listed) = context.branches(match_name)?.into_iter().find(|listed| listed.branch == *branch)
+    else {
         let (match_name, branch) = (match_name.clone(), branch.clone());
         return Err(StoreError::NoSuchBranch { match_name, branch }.into());
     };
     require_attended(format_args!("branch `{revision}`"), context)?;
+    let own = listed.entries.saturating_sub(listed.from.map_or(0, |fork| fork.seq));
     let own = counted(own, "entry of its own", "entries of its own");
     is_confirmed(format_args!("{match_name}@{branch}"), own, context)
 }
@@ -135,8 +135,10 @@ fn create(from: &Revision, name: &BranchName, workspace: &Workspace) -> Result<u
         let path = format!("/v1/matches/{match_name}/branches");
         let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
         let reply = client.change(&asked, &Sent { body: Some(&body), key: None, may_repeat: false })?;
-        let seq = document(&reply)?.pointer("/from/seq").and_then(Value::as_u64);
-        return seq.ok_or_else(|| unusable("expected where the branch begins"));
+        return match document::<ListedBranch>(&reply)?.from {
+            Some(fork) => Ok(fork.seq),
+            None => Err(unusable("expected where the branch begins")),
+        };
     }
     let store = workspace.open_store()?;
     let at = match seq {
@@ -181,4 +183,65 @@ fn require_unsigned(revision: &Revision, store: &StoreReader) -> Result<()> {
     }
     let message = format!("`{revision}` is signed, and the key will sign no other branch under its name");
     Err(Failure::usage(message).hint("`--force` deletes it"))
+}
+
+impl Workspace {
+    /// Returns the branches of a match. A seat of a service has them in its own numbering, without links.
+    pub(crate) fn branches(&self, match_name: &MatchName) -> Result<Vec<ListedBranch>> {
+        if let Some(client) = self.service()? {
+            return items(client, &format!("/v1/matches/{match_name}/branches"));
+        }
+        let store = self.read_store()?;
+        let current = current_branch(&store, match_name)?;
+        let mut branches = Vec::new();
+        for info in store.branches(match_name)? {
+            branches.push(ListedBranch::of(info, &current));
+        }
+        Ok(branches)
+    }
+
+    /// Returns the branch on which a match continues (SV-65).
+    pub(crate) fn current_branch(&self, match_name: &MatchName) -> Result<BranchName> {
+        match self.service()? {
+            Some(client) => {
+                let found: MatchReply = read(client, format!("/v1/matches/{match_name}"), Vec::new())?;
+                Ok(found.current)
+            }
+            None => Ok(current_branch(&self.read_store()?, match_name)?),
+        }
+    }
+
+    pub(crate) fn all_branches(&self) -> Result<Several<SourceName>> {
+        let mut all = Several { sources: Vec::new(), failures: Vec::new() };
+        if let Some(client) = self.service()? {
+            for found in items::<MatchReply>(client, "/v1/matches")? {
+                for listed in self.branches(&found.match_name)? {
+                    all.sources.push(branch_of(&found.match_name, listed.branch));
+                }
+            }
+            return Ok(all);
+        }
+        let store = self.read_store()?;
+        for found in store.matches()? {
+            match store.branches(&found.name) {
+                Ok(branches) => {
+                    all.sources.extend(branches.into_iter().map(|info| branch_of(&found.name, info.name)));
+                }
+                Err(error) => all.failures.push(Failure::from(error).about(found.name.as_str())),
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn branch_of(match_name: &MatchName, branch: BranchName) -> SourceName {
+    SourceName::Revision(Revision { match_name: match_name.clone(), branch, seq: None })
+}
+
+#[derive(Deserialize)]
+struct MatchReply {
+    #[serde(rename = "match", with = "as_text")]
+    match_name: MatchName,
+    #[serde(with = "as_text")]
+    current: BranchName,
 }

@@ -15,8 +15,7 @@ use crate::context::Context;
 use crate::corpus::{Corpus, CorpusArgs};
 use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories::listed;
-use crate::matches::Sourced;
-use crate::output::{Line, Output, dim, plain, printable, warning};
+use crate::output::{Line, Output, Sourced, dim, plain, printable, warning};
 use crate::remote::{ListPart, print_pages, seen_at};
 
 /// The most found entries of a log that are held in memory until the logs before it are printed. A log with more of

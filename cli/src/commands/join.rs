@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             return Err(Failure::from(error).hint("the seat may already be yours: repeat the command"));
         }
     };
-    let document = document(&reply)?;
+    let document: Value = document(&reply)?;
     let joined_match = text(&document, "match");
     if joined_match != match_name.as_str() {
         tracing::warn!("the invitation was for another match than its link says");
@@ -112,7 +112,7 @@ fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStat
     let frames = format!("/v1/matches/{match_name}/branches/main/frames");
     let seen = read(&client, frames, vec![("last", "1".into())])?;
     let seat = text(&seen, "viewer");
-    let shown = read(&client, format!("/v1/matches/{match_name}"), Vec::new())?;
+    let shown: Value = read(&client, format!("/v1/matches/{match_name}"), Vec::new())?;
     let name = shown.pointer(&format!("/names/{seat}"));
     if fs::symlink_metadata(&args.output).is_err() {
         files::require_no_token(&args.output)?;

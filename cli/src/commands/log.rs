@@ -18,8 +18,7 @@ use crate::client::{Client, path_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::histories::{self, no_seat, warn_unless_current};
-use crate::matches::Sourced;
-use crate::output::{Line, Output, dim, plain, strong};
+use crate::output::{Line, Output, Sourced, dim, plain, strong};
 use crate::remote::{ListPart, ask, print_pages, require_unused, seen_at};
 use crate::sources::{Named, SourceArg};
 

@@ -328,7 +328,7 @@ fn play_far(args: &Args, client: &Client, output: &mut Output) -> Result<()> {
 /// The ruleset is asked for only now, because most commands are not rejected.
 fn explained_by(record: &Value, revision: &Revision, client: &Client) -> Option<String> {
     let reason = record.get("reason")?.as_str()?;
-    let found = read(client, format!("/v1/matches/{}", revision.match_name), Vec::new()).ok()?;
+    let found: Value = read(client, format!("/v1/matches/{}", revision.match_name), Vec::new()).ok()?;
     let ruleset = found.get("ruleset")?.as_str()?;
     Some(explains(ruleset, reason))
 }
