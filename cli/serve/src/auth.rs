@@ -96,10 +96,6 @@ pub(crate) fn require_live(grant: Grant, now_ms: i64) -> ApiResult<Grant> {
     })
 }
 
-fn unknown(match_name: &MatchName) -> Problem {
-    StoreError::NoSuchMatch { match_name: match_name.clone() }.into()
-}
-
 impl Access {
     pub(crate) fn grant(&self) -> Option<&Grant> {
         self.grant.as_ref()
@@ -119,7 +115,9 @@ impl Access {
 
     pub(crate) fn require_match(&self, match_name: &MatchName) -> ApiResult<()> {
         match self.grant() {
-            Some(grant) if grant.match_name != *match_name => Err(unknown(match_name)),
+            Some(grant) if grant.match_name != *match_name => {
+                Err(StoreError::NoSuchMatch { match_name: match_name.clone() }.into())
+            }
             Some(Grant { kind: GrantKind::Invitation(_), .. }) => {
                 Err(Problem::forbidden("an invitation permits only `POST /v1/join`"))
             }
@@ -261,36 +259,27 @@ const SECRET_LETTERS: usize = 43;
 #[derive(Clone)]
 pub struct AccessToken(String);
 
-/// The kind that the text of a token states. The grant decides what the token permits.
+/// The kind that the text of a token states, by a letter. The grant decides what the token permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum TokenKind {
     /// Everything.
-    Admin,
+    Admin = b'a',
     /// A match's host.
-    Host,
+    Host = b'h',
     /// A player's seat of a match.
-    Seat,
+    Seat = b's',
     /// A spectator.
-    Spectator,
+    Spectator = b'v',
     /// An invitation to a seat.
-    Invitation,
+    Invitation = b'i',
     /// A calendar, which shows deadlines and opens nothing else.
-    Calendar,
+    Calendar = b'c',
 }
 
 impl TokenKind {
-    const ALL: [(Self, char); 6] = [
-        (Self::Admin, 'a'),
-        (Self::Host, 'h'),
-        (Self::Seat, 's'),
-        (Self::Spectator, 'v'),
-        (Self::Invitation, 'i'),
-        (Self::Calendar, 'c'),
-    ];
-
-    fn letter(self) -> char {
-        Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or('?', |(_, letter)| letter)
-    }
+    const ALL: [Self; 6] =
+        [Self::Admin, Self::Host, Self::Seat, Self::Spectator, Self::Invitation, Self::Calendar];
 }
 
 impl From<GrantKind> for TokenKind {
@@ -313,14 +302,14 @@ impl AccessToken {
     pub fn generate(kind: TokenKind, outside: &Outside) -> Result<Self, String> {
         let mut secret = [0; 32];
         (outside.fill_random)(&mut secret)?;
-        Ok(Self(format!("tf_{}_{}", kind.letter(), URL_SAFE_NO_PAD.encode(secret))))
+        Ok(Self(format!("tf_{}_{}", char::from(kind as u8), URL_SAFE_NO_PAD.encode(secret))))
     }
 
     /// Parses a token and returns it with its kind; `None` if the text is not a token.
     #[must_use]
     pub fn parse(text: &str) -> Option<(Self, TokenKind)> {
         let (letter, secret) = text.strip_prefix("tf_")?.split_once('_')?;
-        let (kind, _) = TokenKind::ALL.into_iter().find(|(_, own)| letter == own.to_string())?;
+        let kind = TokenKind::ALL.into_iter().find(|kind| letter.as_bytes() == [*kind as u8])?;
         let is_secret = secret.len() == SECRET_LETTERS && URL_SAFE_NO_PAD.decode(secret).is_ok();
         is_secret.then(|| (Self(text.into()), kind))
     }
@@ -364,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_token_shows_its_kind_and_is_read_back() {
-        for (kind, letter) in TokenKind::ALL {
+        for (kind, letter) in TokenKind::ALL.into_iter().zip("ahsvic".chars()) {
             let token = AccessToken::generate(kind, &outside()).unwrap();
             assert!(token.expose().starts_with(&format!("tf_{letter}_")));
             let (read, read_kind) = AccessToken::parse(token.expose()).unwrap();

@@ -156,20 +156,17 @@ pub(crate) fn router(app: &Arc<App>, cors: &[String]) -> Router {
     let (router, _) = routes().split_for_parts();
     let router = router.merge(pages::routes()).with_state(Arc::clone(app));
     let router = if cors.is_empty() { router } else { router.layer(cross_origin(cors)) };
-    router
-        .layer(middleware::from_fn_with_state(Arc::clone(app), counted))
-        .layer(compression())
-        .layer(middleware::from_fn_with_state(Arc::clone(app), around))
-}
-
-fn compression() -> CompressionLayer<impl Predicate> {
     // VW-53: streams of events would wait for more bytes, and backups are large, so both stay as they are. No response
     // contains anything concealed, so its compressed length reveals nothing. Responses with tokens are too short to be
     // compressed.
     let worth = SizeAbove::new(1024)
         .and(NotForContentType::const_new("text/event-stream"))
         .and(NotForContentType::const_new("application/octet-stream"));
-    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth)
+    let compression = CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth);
+    router
+        .layer(middleware::from_fn_with_state(Arc::clone(app), counted))
+        .layer(compression)
+        .layer(middleware::from_fn_with_state(Arc::clone(app), around))
 }
 
 fn cross_origin(origins: &[String]) -> CorsLayer {
