@@ -7,7 +7,7 @@ mod impact;
 mod migration;
 mod port;
 
-pub use diff::{Comparison, DiffStat, Ignored, Side, StatesPart, compare};
+pub use diff::{Comparison, DiffStat, Side, StatesPart, compare};
 pub use difference::Difference;
 pub use divergence::{Claim, Divergence, DivergenceKind, Subject};
 pub use impact::{FirstDifference, RecordedLog};

@@ -1,6 +1,6 @@
 //! `turnfold diff`: shows where two histories diverge, and how their outcomes and states differ.
 
-use turnfold_history::compare::{Ignored, compare};
+use turnfold_history::compare::compare;
 use turnfold_history::{SourceName, Viewer};
 use turnfold_show::render::diff::{DiffDocument, lines, stat_lines};
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
         return Err(Failure::usage(format!("one of the two holds only what `{viewer}` may know"))
             .hint(format!("compare them with `--as {viewer}`")));
     }
-    let comparison = compare(&a, &b, &Ignored(args.ignore.clone()), args.context)?;
+    let comparison = compare(&a, &b, &args.ignore, args.context)?;
     let output = &mut context.output;
     match output.format() {
         _ if args.stat => output.show(&comparison.stat, || stat_lines(&comparison))?,

@@ -21,17 +21,25 @@ struct FoldedSide {
     played: Vec<Played>,
     view: Value,
     /// Fields that never count as a difference.
-    ignored: Ignored,
+    ignored: Vec<String>,
     /// Whether the history is a recording. Its states were recorded and not computed, so equal commands may lead to
     /// other states.
     is_recording: bool,
 }
 
 impl FoldedSide {
-    fn of(seat_history: &SeatHistory, ignored: &Ignored) -> Result<Self, ReplayError> {
+    fn of(seat_history: &SeatHistory, ignored: &[String]) -> Result<Self, ReplayError> {
         let is_recording = !seat_history.rules().has_rules();
         let setup = seat_history.setup()?;
-        let ignored = if is_recording { ignored.and_those_of(&setup) } else { ignored.clone() };
+        let mut ignored = ignored.to_vec();
+        if is_recording
+            && let Ok(setup) = toml::from_str::<Value>(&setup)
+            && let Some(paths) = setup.get("ignore").and_then(Value::as_array)
+        {
+            for path in paths {
+                ignored.extend(path.as_str().map(String::from));
+            }
+        }
         let mut played = Vec::new();
         let mut contradicted_at = None;
         let state = seat_history.fold(&mut |seen| {
@@ -41,7 +49,7 @@ impl FoldedSide {
             let given = format!("{} {}", seen.seat(), seen.command());
             let mut state = None;
             if is_recording {
-                state = Some(blake3::hash(ignored.without(seen.view()).to_string().as_bytes()));
+                state = Some(blake3::hash(without(seen.view(), &ignored).to_string().as_bytes()));
             }
             played.push(Played { seq: seen.seq(), given, outcome: seen.outcome(), state });
         })?;
@@ -58,7 +66,7 @@ impl FoldedSide {
         let game = format!("ruleset {ruleset} version {version}\ndice {dice}\n{setup}");
         let setup: Option<Value> = toml::from_str(&setup).ok().or_else(|| serde_json::from_str(&setup).ok());
         let game_fields = json!({ "ruleset": ruleset, "version": version, "dice": dice, "setup": setup });
-        let view = ignored.without(seat_history.viewer().view(state.as_ref()));
+        let view = without(seat_history.viewer().view(state.as_ref()), &ignored);
         Ok(Self { side, game, game_fields, played, view, ignored, is_recording })
     }
 
@@ -76,31 +84,13 @@ struct Played {
     state: Option<blake3::Hash>,
 }
 
-/// Paths of fields that are shown and never count as a difference. The name `*` matches every name.
-#[derive(Clone, Debug, Default)]
-pub struct Ignored(pub Vec<String>);
-
-impl Ignored {
-    fn and_those_of(&self, setup: &str) -> Self {
-        let mut paths = self.clone();
-        if let Ok(setup) = toml::from_str::<Value>(setup)
-            && let Some(named) = setup.get("ignore").and_then(Value::as_array)
-        {
-            for path in named {
-                paths.0.extend(path.as_str().map(String::from));
-            }
-        }
-        paths
+fn without(mut view: Value, ignored: &[String]) -> Value {
+    for path in ignored {
+        let names: Vec<_> =
+            path.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect();
+        remove(&mut view, &names);
     }
-
-    fn without(&self, mut view: Value) -> Value {
-        for path in &self.0 {
-            let names: Vec<_> =
-                path.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect();
-            remove(&mut view, &names);
-        }
-        view
-    }
+    view
 }
 
 fn remove(value: &mut Value, path: &[String]) {
@@ -207,14 +197,15 @@ impl Side {
 }
 
 /// Aligns the commands of two histories, whatever their numbers, and compares their outcomes. Unified diffs have
-/// `context` lines around each change.
+/// `context` lines around each change. Fields at the `ignored` paths are shown, but never count as a difference; the
+/// name `*` in a path matches every name.
 ///
 /// # Errors
 /// As for [`SeatHistory::fold`] of either history.
 pub fn compare(
     a: &SeatHistory,
     b: &SeatHistory,
-    ignored: &Ignored,
+    ignored: &[String],
     context: usize,
 ) -> Result<Comparison, ReplayError> {
     let folded_a = FoldedSide::of(a, ignored)?;
@@ -222,8 +213,8 @@ pub fn compare(
     let ignored = folded_a.ignored.clone();
     let mut comparison = compare_folded(folded_a, folded_b, context);
     if let Some(part) = &mut comparison.states_part {
-        let old = ignored.without(view_after(a, part.a)?);
-        let new = ignored.without(view_after(b, part.b)?);
+        let old = without(view_after(a, part.a)?, &ignored);
+        let new = without(view_after(b, part.b)?, &ignored);
         part.fields = Difference::between(&old, &new);
     }
     Ok(comparison)

@@ -96,12 +96,7 @@ pub enum Claim {
     /// The outcome of a command.
     Outcome(Outcome),
     /// That a command is rejected, and why.
-    Rejection {
-        /// The rejection.
-        outcome: Outcome,
-        /// The rejection in words.
-        message: String,
-    },
+    Rejection(Rejected),
     /// The beginning of a state hash.
     Hash(ShortHash),
     /// Anything else as text: a command, a roll, a number, a digest, the closing line, a value in a view, the result of a
@@ -173,7 +168,7 @@ impl Divergence {
         match error {
             FoldError::Rejected { rejected, .. } => {
                 let claim = recorded.outcome.clone().map(Claim::Outcome);
-                let computed = Rejected::clone(rejected).into();
+                let computed = Claim::Rejection(Rejected::clone(rejected));
                 Some(Self::new(recorded, DivergenceKind::Rejected, claim, computed))
             }
             FoldError::WrongRoll { expected, found, .. } => {
@@ -312,7 +307,8 @@ impl Claim {
 
     pub(crate) fn code(&self) -> Option<&str> {
         match self {
-            Self::Outcome(outcome) | Self::Rejection { outcome, .. } => outcome.code(),
+            Self::Outcome(outcome) => outcome.code(),
+            Self::Rejection(rejected) => Some(rejected.code.as_str()),
             _ => None,
         }
     }
@@ -320,7 +316,11 @@ impl Claim {
     /// Returns the claim as text without the words of a rejection.
     #[must_use]
     pub fn short(&self) -> String {
-        if let Self::Rejection { outcome, .. } = self { outcome.to_string() } else { self.to_string() }
+        if let Self::Rejection(rejected) = self {
+            Outcome::from(rejected).to_string()
+        } else {
+            self.to_string()
+        }
     }
 
     /// Returns the comparison with another claim, one effect a line. Equal effects far from a difference are only
@@ -374,16 +374,10 @@ impl fmt::Display for Claim {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Outcome(outcome) => outcome.fmt(out),
-            Self::Rejection { outcome, message } => write!(out, "{outcome}: {message}"),
+            Self::Rejection(rejected) => write!(out, "{}: {rejected}", Outcome::from(rejected)),
             Self::Hash(hash) => hash.fmt(out),
             Self::Text(text) => out.write_str(text),
         }
-    }
-}
-
-impl From<Rejected> for Claim {
-    fn from(rejected: Rejected) -> Self {
-        Self::Rejection { outcome: Outcome::from(&rejected), message: rejected.message }
     }
 }
 

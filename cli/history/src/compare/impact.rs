@@ -345,7 +345,7 @@ mod tests {
             let new = Claim::Outcome(new.parse().unwrap());
             check(Some(old), new, DivergenceKind::Outcome, group, reason);
         }
-        let rejection = |code| Claim::from(Rejected::new(code, "why"));
+        let rejection = |code| Claim::Rejection(Rejected::new(code, "why"));
         let kind = DivergenceKind::Rejected;
         check(None, rejection("unit_busy"), kind, "accepted → rejected unit_busy", Some("unit_busy"));
         check(Some("ignored a"), rejection("b"), kind, "ignored a → rejected b", Some("b"));

@@ -1,6 +1,6 @@
 //! The branches of a match, and two of its histories compared, as `diff` does.
 
-use turnfold_history::compare::{Ignored, compare};
+use turnfold_history::compare::compare;
 use turnfold_history::{SeatHistory, SourceName};
 use turnfold_show::render::diff::{DiffDocument, lines};
 use turnfold_show::render::{self, Fork, ListedBranch};
@@ -191,7 +191,7 @@ pub(crate) async fn diff(
             |revision| SeatHistory::load(Viewer::HOST, &SourceName::Revision(revision), &**app);
         let a = seat_history(revision)?;
         let b = seat_history(other)?;
-        let comparison = compare(&a, &b, &Ignored::default(), CONTEXT)?;
+        let comparison = compare(&a, &b, &[], CONTEXT)?;
         Ok(match form {
             AnswerForm::Json => json(StatusCode::OK, &DiffDocument::of(&comparison, [&a, &b])?),
             AnswerForm::Text => text(StatusCode::OK, render::text(lines(&comparison))),
