@@ -38,26 +38,25 @@ pub(crate) struct Corpus<'a> {
 impl CorpusArgs {
     pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>> {
         workspace.keep_reader();
-        let logs = if self.matches { workspace.all_branches()? } else { self.named(workspace)? };
-        Ok(Corpus { workspace, logs })
-    }
-
-    fn named(&self, workspace: &Workspace) -> Result<Several<SourceName>> {
-        let mut found = Several::from(Vec::new());
+        if self.matches {
+            let logs = workspace.all_branches()?;
+            return Ok(Corpus { workspace, logs });
+        }
+        let mut logs = Several::from(Vec::new());
         for text in &self.sources {
             // What stands for files is not read as a name, even if a match has it.
             let name: Option<SourceName> =
                 if stands_for_files(text) { None } else { Some(text.parse().map_err(Failure::usage)?) };
-            found.add(text, name.as_ref(), workspace)?;
+            logs.add(text, name.as_ref(), workspace)?;
         }
-        require_one_stdin(found.sources.iter().filter(|name| name.is_standard_input()).count())?;
+        require_one_stdin(logs.sources.iter().filter(|name| name.is_standard_input()).count())?;
         // A store that is not there is one failure, not one of each revision.
-        if found.sources.iter().any(|name| matches!(name, SourceName::Revision(_)))
+        if logs.sources.iter().any(|name| matches!(name, SourceName::Revision(_)))
             && workspace.service()?.is_none()
         {
             workspace.read_store()?;
         }
-        Ok(found)
+        Ok(Corpus { workspace, logs })
     }
 }
 

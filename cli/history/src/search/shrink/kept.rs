@@ -128,7 +128,10 @@ impl KeptLog {
         shows: &mut dyn FnMut(&dyn AnyState) -> bool,
     ) -> FoldedCandidate {
         let Candidate { kept, between, resume } = candidate;
-        self.go_to(*kept);
+        let from = self.go_back(*kept);
+        for number in self.entries.get(from..*kept).unwrap_or_default() {
+            self.trial.fold(*number);
+        }
         let mut entries = self.until(*kept).to_vec();
         let quiet_after = if everywhere { self.quiet_after } else { 0 };
         for number in between {
@@ -198,13 +201,6 @@ impl KeptLog {
                 self.marks.push(Mark { after, kept: self.trial.keep() });
                 next = after + stride;
             }
-        }
-    }
-
-    fn go_to(&mut self, count: usize) {
-        let from = self.go_back(count);
-        for number in self.entries.get(from..count).unwrap_or_default() {
-            self.trial.fold(*number);
         }
     }
 
