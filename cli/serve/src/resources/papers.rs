@@ -378,19 +378,6 @@ async fn seat_of(app: &Arc<App>, bearer: &Bearer, game: &MatchName) -> ApiResult
     access.playing_seat()?.ok_or_else(|| Problem::forbidden("expected the token of a player's seat"))
 }
 
-async fn game_and_seat(
-    app: &Arc<App>,
-    bearer: &Bearer,
-    match_name: &str,
-    headers: &HeaderMap,
-) -> ApiResult<(MatchName, Seat)> {
-    require_accepted(headers, JSON)?;
-    let game: MatchName = name(match_name)?;
-    let seat = seat_of(app, bearer, &game).await?;
-    require_hosted(app)?;
-    Ok((game, seat))
-}
-
 /// See the desk of a match by mail
 ///
 /// Contains what the seat may know, and what the seat's next paper must name.
@@ -399,10 +386,11 @@ async fn game_and_seat(
     responses((status = 200, description = "the desk", body = DeskJson), Looked))]
 pub(crate) async fn show_desk(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
+    _: JsonQuery<NoParameters>,
 ) -> ApiResult {
-    let (game, seat) = game_and_seat(&app, &bearer, &match_name, &headers).await?;
+    let game: MatchName = name(&match_name)?;
+    let seat = seat_of(&app, &bearer, &game).await?;
+    require_hosted(&app)?;
     let _permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
     let desk = at_desk(&app, &game, move |_, host| DeskJson::of(host, seat)).await?;
     Ok(json(StatusCode::OK, &desk))
@@ -416,11 +404,12 @@ pub(crate) async fn show_desk(
     responses((status = 200, description = "what became of the lines", body = LinesTaken), Changed))]
 pub(crate) async fn submit_lines(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
-    headers: HeaderMap,
-    _: ValidQuery<NoParameters>,
+    _: JsonQuery<NoParameters>,
     request: Request,
 ) -> ApiResult {
-    let (game, seat) = game_and_seat(&app, &bearer, &match_name, &headers).await?;
+    let game: MatchName = name(&match_name)?;
+    let seat = seat_of(&app, &bearer, &game).await?;
+    require_hosted(&app)?;
     let Lines { id, turn, lines } = json_body(request).await?;
     if !(1..=64).contains(&id.len()) || !id.bytes().all(|sign| sign.is_ascii_graphic()) {
         return Err(Problem::bad("expected `id` to have 1 to 64 visible ASCII characters"));
