@@ -229,7 +229,7 @@ impl PlayCall<'_> {
         for (index, line) in self.commands.iter().enumerate() {
             may_give(&line, session.state.as_ref())?;
             if let Err(record) = session.submit(&line, self.alone, &mut played)? {
-                let reason = NotPlayed::rejected(&record, self.commands.count(), &*rules);
+                let reason = NotPlayed::rejected(&record, self.commands.iter().count(), &*rules);
                 return Ok(Err(RejectedCommand { index, record, reason }));
             }
             records.extend(played.drain(..).filter_map(&mut *take));

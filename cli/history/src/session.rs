@@ -284,13 +284,6 @@ impl<'a> ScriptCommands<'a> {
             })),
         }
     }
-
-    pub(crate) fn count(self) -> usize {
-        match self {
-            Self::Read(lines) => lines.len(),
-            Self::Text(..) => self.iter().count(),
-        }
-    }
 }
 
 fn without_comment(line: &str) -> &str {

@@ -71,12 +71,6 @@ impl Viewer {
         Self(Perspective::Seat(seat))
     }
 
-    /// Returns `true` if this is the viewer of that seat.
-    #[must_use]
-    pub fn is_of(self, seat: Seat) -> bool {
-        self.0.is_seat(seat)
-    }
-
     pub(crate) fn perspective(self) -> Perspective {
         self.0
     }
@@ -149,7 +143,7 @@ impl Viewer {
     }
 
     pub(crate) fn may_look_as(self, seats: &[Seat]) -> impl Iterator<Item = Seat> {
-        seats.iter().copied().filter(move |seat| self.sees_all() || self.0.is_seat(*seat))
+        seats.iter().copied().filter(move |seat| self.0.may_know_as(*seat))
     }
 
     /// Returns where rolls come from, without the seed for anyone but the host.

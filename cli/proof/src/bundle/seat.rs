@@ -188,7 +188,7 @@ fn hidden_in(
             return guessable(&format!("entry {seq} of `{}` is a roll, which has few values", bundled.name));
         }
         // Commands of the host are shown to all in most games and at a desk, so they reveal no secret of a player.
-        let is_open = viewer.is_of(seat) || seat == Seat::Host && !hidden.contains(&(branch, seq));
+        let is_open = viewer == Viewer::of(seat) || seat == Seat::Host && !hidden.contains(&(branch, seq));
         // This holds for all commands of other players, left out or not. Otherwise the refusal would reveal that one is hidden.
         if !is_open && !is_safe {
             return guessable(&format!(
