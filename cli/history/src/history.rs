@@ -234,7 +234,7 @@ impl History {
     pub(crate) fn with_commands<'c>(&self, commands: impl IntoIterator<Item = (Seat, &'c str)>) -> Self {
         let mut history = self.until(0);
         for (seq, (seat, command)) in (1..).zip(commands) {
-            history.entries.push(LogEntry::new(seq, seat, command));
+            history.entries.push(LogEntry::new(seq, seat, command.to_owned()));
         }
         if matches!(history.dice, DicePolicy::Seeded(_)) && history.fold(&mut |_| {}).is_err() {
             history.dice = DicePolicy::Recorded;

@@ -150,17 +150,10 @@ impl TextSpan {
 pub struct Line(pub Vec<TextSpan>);
 
 impl Line {
-    /// Adds a piece right after the last.
+    /// Adds a piece, or the pieces of another line, right after the last.
     #[must_use]
-    pub fn then(mut self, span: TextSpan) -> Self {
-        self.0.push(span);
-        self
-    }
-
-    /// Adds the pieces of another line.
-    #[must_use]
-    pub fn join(mut self, line: Self) -> Self {
-        self.0.extend(line.0);
+    pub fn then(mut self, more: impl Into<Self>) -> Self {
+        self.0.extend(more.into().0);
         self
     }
 

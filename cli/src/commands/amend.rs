@@ -215,7 +215,7 @@ impl Args {
             lines.push(removed(format_args!("- {seq} {seat} {command}")).into());
         }
         if let Some(record) = &amendment.added {
-            lines.push(Line::from("+ ").join(render::record(record)));
+            lines.push(Line::from("+ ").then(render::record(record)));
         }
         if !amendment.conflicts.is_empty() {
             lines.push(strong("no longer applies (each was left out before the next was tried)").into());

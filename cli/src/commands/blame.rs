@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     for change in &changes {
         context.output.show(change, || {
             let FieldChange { record, difference } = change;
-            vec![strong(difference).into(), Line::from("  ").join(render::record(record))]
+            vec![strong(difference).into(), Line::from("  ").then(render::record(record))]
         })?;
     }
     Ok(ExitStatus::Yes)

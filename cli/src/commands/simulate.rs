@@ -191,7 +191,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
         };
         let played = format!("played {} at random into ", counted(entries, "entry", "entries"));
         let over = plain(if is_over { ", then the match was over " } else { " " });
-        Line::from(played).join(into.into()).then(over).then(dim(format_args!("#{hash:.16}")))
+        Line::from(played).then(into).then(over).then(dim(format_args!("#{hash:.16}")))
     };
     match &text {
         Some(text) => context.output.answer_with_text(&simulated, text, file.as_deref(), line)?,

@@ -325,7 +325,7 @@ mod tests {
 
     fn check(old: Option<&str>, new: Claim, kind: DivergenceKind, expected: &str, code: Option<&str>) {
         let old = old.map(|old| Claim::Outcome(old.parse().unwrap()));
-        let divergence = Divergence::new(&LogEntry::new(1, Seat::P1, "x"), kind, old, new);
+        let divergence = Divergence::new(&LogEntry::new(1, Seat::P1, "x".to_owned()), kind, old, new);
         assert_eq!(group(&divergence, None), expected);
         assert_eq!(divergence.code(), code);
     }

@@ -99,12 +99,6 @@ impl From<String> for CommandForm {
     }
 }
 
-impl From<&str> for CommandForm {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
 impl From<Vec<u8>> for CommandForm {
     fn from(bytes: Vec<u8>) -> Self {
         Self::Bytes(bytes)

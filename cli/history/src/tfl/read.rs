@@ -211,7 +211,7 @@ fn entry(line: &SourceLine<'_>, seq: u64) -> Result<LogEntry, TflError> {
     let (seat, at) = read_seat(line, at)?;
     let marks = Marks::find(line, at)?;
     let command = read_command(line, at, marks.arrow.or(marks.hash))?;
-    let mut entry = LogEntry::new(seq, seat, command);
+    let mut entry = LogEntry::new(seq, seat, command.to_owned());
     if let Some((at, text)) = marks.outcome(line)? {
         let what = "effects, `applied`, `ignored CODE` or `rejected CODE`";
         entry.outcome = Some(text.parse().map_err(|_| line.expected(at, what, text))?);
