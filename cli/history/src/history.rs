@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use turnfold_core::registry::NoRules;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Logged, Registry, Seat, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Seat, Step};
 use turnfold_store::{BranchName, Genesis, Log, StoreReader};
 
 use crate::input::Limits;
@@ -182,12 +182,6 @@ impl History {
         self.entries.last().map_or(0, |entry| entry.seq)
     }
 
-    /// Returns the entries in the form that the fold takes.
-    #[must_use]
-    pub fn logged(&self) -> Vec<Logged<'_>> {
-        LogEntry::all_logged(&self.entries)
-    }
-
     /// Returns the state before the first entry.
     ///
     /// # Errors
@@ -202,7 +196,7 @@ impl History {
     ) -> Result<Box<dyn AnyState>, ReplayError> {
         let mut state = self.start()?;
         state
-            .fold(&self.logged(), &self.dice, observe)
+            .fold(&LogEntry::all_logged(&self.entries), &self.dice, observe)
             .map_err(|cause| ReplayError::Entry(self.name.clone(), cause))?;
         Ok(state)
     }

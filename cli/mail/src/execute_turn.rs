@@ -7,7 +7,7 @@ use turnfold_core::paper::DeskTime;
 use turnfold_core::rules::desk::{AskedSeats, Command, PlayCount, RefusalCode, Secret};
 use turnfold_core::{AnyRules, AnyState, Digest, Seat};
 use turnfold_history::session::ScriptCommand;
-use turnfold_history::{History, HistorySource, Record, ReplayError};
+use turnfold_history::{History, HistorySource, LogEntry, Record, ReplayError};
 use turnfold_store::{BranchInfo, BranchName, Entry, NewEntries, PackedEntries, Seq, StoreError};
 
 use super::desk_history::{DeskTurn, SeatStep, TurnPlan, TurnRecord};
@@ -360,7 +360,8 @@ fn is_open(host: &MailHost<'_>, branch: &BranchName, seq: Seq) -> Result<bool, M
     }
     let revision = host.game.revision(branch).at(seq);
     let history = History::of_branch(&revision, host.store, host.registry)?;
-    let is_open = is_shown_to_all(history.start()?.as_ref(), &history.logged(), &history.dice);
+    let log = LogEntry::all_logged(&history.entries);
+    let is_open = is_shown_to_all(history.start()?.as_ref(), &log, &history.dice);
     Ok(is_open.map_err(|cause| ReplayError::Entry(history.name, cause))?)
 }
 
