@@ -106,7 +106,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let mut proven = Vec::new();
     let mut failed = Vec::new();
     let mut not_proven = Vec::new();
+    let mut documents = Vec::new();
     for row in &rows {
+        documents.push(document(row));
         let name = row.row.name();
         match row.result {
             RowResult::Pass => proven.push(name),
@@ -121,14 +123,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             }
         }
     }
-    let documents: Vec<_> = rows.iter().map(document).collect();
     let audited = json!({
         "ok": ok, "rows": documents, "proven": proven, "failed": failed, "not_proven": not_proven,
     });
     context.output.verdict(ok, &audited, || {
         let mut lines = Vec::new();
-        for row in &rows {
-            add_lines(row, &mut lines);
+        for AuditRow { row, result, reason, keys, .. } in &rows {
+            let tone = match result {
+                RowResult::Pass | RowResult::NotApplicable => Tone::Added,
+                RowResult::NotChecked => Tone::Warning,
+                RowResult::Fail => Tone::Removed,
+            };
+            let result = TextSpan::new(tone, format_args!("{result:11}"));
+            lines.push(Line::from([
+                plain(format_args!("{row:12} ")),
+                result,
+                plain(format_args!(" {reason}")),
+            ]));
+            for PlayerKey { match_name, seat, key } in keys {
+                lines.push(format!("{:24} {seat} of {match_name} signs as {key}", "").into());
+            }
         }
         let mut parts = Vec::new();
         for (what, rows) in [("proven", &proven), ("failed", &failed), ("not proven", &not_proven)] {
@@ -156,19 +170,6 @@ fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {
         // The keys with which players signed.
         "keys": if *row == RowName::Authorship { Some(signed) } else { None },
     })
-}
-
-fn add_lines(AuditRow { row, result, reason, keys, .. }: &AuditRow, lines: &mut Vec<Line>) {
-    let tone = match result {
-        RowResult::Pass | RowResult::NotApplicable => Tone::Added,
-        RowResult::NotChecked => Tone::Warning,
-        RowResult::Fail => Tone::Removed,
-    };
-    let result = TextSpan::new(tone, format_args!("{result:11}"));
-    lines.push([plain(format_args!("{row:12} ")), result, plain(format_args!(" {reason}"))].into());
-    for PlayerKey { match_name, seat, key } in keys {
-        lines.push(format!("{:24} {seat} of {match_name} signs as {key}", "").into());
-    }
 }
 
 fn policy_of_host(key: &str) -> Result<TrustPolicy, Failure> {

@@ -104,13 +104,9 @@ fn sign_all(args: &SignArgs, context: &mut Context) -> Result<ExitStatus, Failur
     let mut checkpoints = Vec::new();
     for SignedBranch { revision, checkpoint, note, request } in &signed {
         checkpoints.push(json!({
-            "match": revision.match_name.as_str(),
-            "branch": revision.branch.as_str(),
-            "seq": checkpoint.size.saturating_sub(1),
-            "size": checkpoint.size,
-            "origin": checkpoint.origin,
-            "root": checkpoint.root.to_string(),
-            "note": note.to_string(),
+            "match": revision.match_name, "branch": revision.branch,
+            "seq": checkpoint.size.saturating_sub(1), "size": checkpoint.size, "origin": checkpoint.origin,
+            "root": checkpoint.root.to_string(), "note": note.to_string(),
             "request": request.as_ref().map(ToString::to_string),
         }));
     }
@@ -177,13 +173,10 @@ fn prove_entry(args: &ProveArgs, context: &mut Context) -> Result<ExitStatus, Fa
     let proof = prove(&context.read_store()?, revision, args.entry.seq, &key)?;
     let text = proof.to_string();
     let file = args.output.write(&text)?;
+    let size = proof.checkpoint().map_err(Failure::internal)?.size;
     let proved = json!({
-        "match": revision.match_name.as_str(),
-        "branch": revision.branch.as_str(),
-        "seq": args.entry.seq,
-        "size": proof.checkpoint().map_err(Failure::internal)?.size,
-        "file": file,
-        "proof": text,
+        "match": revision.match_name, "branch": revision.branch, "seq": args.entry.seq, "size": size,
+        "file": file, "proof": text,
     });
     context.output.answer_with_text(&proved, &text, file.as_deref(), |file| {
         format!("proved {revision}:{} to `{file}`", args.entry.seq).into()
@@ -217,19 +210,15 @@ pub(crate) struct CosignArgs {
 
 fn cosign_request(args: &CosignArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     let bytes = files::read_input_or_stdin(&args.request, &NOTE)?;
-    let request = ConsistencyRequest::read(&bytes);
-    let request = request
+    let request = ConsistencyRequest::read(&bytes)
         .map_err(|error| Failure::usage(format!("`{}`: {error}", files::input_name(&args.request))))?;
     let key = KeyFile::open(&args.key)?.require(KeyKind::Witness)?;
     let time = u64::try_from(clock::now_ms()? / 1000).unwrap_or_default();
     let GivenCosignature { line, checkpoint, is_first } = cosign(&request, &key, &args.log, time)?;
     let cosignature = line.to_string();
     let cosigned = json!({
-        "origin": checkpoint.origin,
-        "size": checkpoint.size,
-        "root": checkpoint.root.to_string(),
-        "first": is_first,
-        "cosignature": cosignature,
+        "origin": checkpoint.origin, "size": checkpoint.size, "root": checkpoint.root.to_string(),
+        "first": is_first, "cosignature": cosignature,
     });
     context.output.answer(&cosigned, || {
         if is_first {

@@ -56,12 +56,8 @@ fn new_key(args: &NewKeyArgs, context: &mut Context) -> Result<ExitStatus, Failu
     signals::remove_drafts();
     let key = KeyFile::create(&args.file, PrivateKey::of_seed(args.name.clone(), kind, &seed))?.key;
     let vkey = key.verifier().to_string();
-    let made = json!({
-        "file": args.file.display().to_string(),
-        "name": args.name.as_str(),
-        "witness": args.witness,
-        "vkey": vkey,
-    });
+    let file = args.file.display().to_string();
+    let made = json!({ "file": file, "name": args.name.as_str(), "witness": args.witness, "vkey": vkey });
     context.output.answer(&made, || vec![vkey.into()])
 }
 
@@ -93,10 +89,7 @@ fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus, Fai
         verifier = verifier.for_origin(&branch_origin(file.key.name(), &id, branch.as_str()));
     }
     let vkey = verifier.to_string();
-    let shown = json!({
-        "name": verifier.name(),
-        "witness": verifier.kind() == KeyKind::Witness,
-        "vkey": vkey,
-    });
+    let is_witness = verifier.kind() == KeyKind::Witness;
+    let shown = json!({ "name": verifier.name(), "witness": is_witness, "vkey": vkey });
     context.output.answer(&shown, || vec![vkey.into()])
 }

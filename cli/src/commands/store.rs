@@ -29,7 +29,7 @@ verbs! {
     /// Check, back up, restore, salvage, compact and measure a store
     #[command(after_help = "Example: turnfold store check")]
     StoreCommand {
-        Check(CheckArgs) => check,
+        Check(StoreCheckArgs) => check,
         Backup(backup::Args) => backup::run,
         Restore(restore::Args) => restore::run,
         Salvage(restore::SalvageArgs) => restore::salvage,
@@ -69,7 +69,7 @@ fn in_words(totals: Totals) -> String {
 /// counts matches and branches, and looks for records that belong to no match. `turnfold verify` also folds every command by the rules. Exits with 3 if something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: turnfold store check --format json")]
-pub(crate) struct CheckArgs {
+pub(crate) struct StoreCheckArgs {
     /// Also require the branches in a file of `turnfold store heads` to reach the entries listed there
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
@@ -79,7 +79,7 @@ pub(crate) struct CheckArgs {
     sweep: bool,
 }
 
-fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn check(args: &StoreCheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     if args.sweep {
         let Some(address) = context.fleet() else {
             return Err(Failure::usage("`--sweep` is for a store in a database")

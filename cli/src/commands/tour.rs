@@ -183,12 +183,8 @@ fn show_command(
     if is_json {
         let [output, errors] = [&result.stdout, &result.stderr].map(|text| String::from_utf8_lossy(text));
         context.output.json(&json!({
-            "step": step.title,
-            "say": step.say.replace('\n', " "),
-            "command": words,
-            "exit_code": exit_code,
-            "output": output,
-            "errors": errors,
+            "step": step.title, "say": step.say.replace('\n', " "), "command": words,
+            "exit_code": exit_code, "output": output, "errors": errors,
         }))?;
     }
     Ok(())

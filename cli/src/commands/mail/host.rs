@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::json;
 use turnfold_core::Seat;
-use turnfold_core::trust::VerifierKey;
 use turnfold_history::{ReplayError, Revision};
 use turnfold_mail::audit::audit;
 use turnfold_mail::{
@@ -131,20 +130,12 @@ pub(super) fn open(args: &OpenArgs, context: &mut Context) -> Result<ExitStatus,
     let letters = post.write(&[])?;
     drop(post);
     drop(store);
-    let host: Option<VerifierKey> = game.terms.host.parse().ok();
     let ruleset = rules.name();
     let version = rules.version();
     let dice = game.genesis.dice.name();
     let opened = json!({
-        "match": name.to_string(),
-        "desk": game.desk.to_string(),
-        "ruleset": ruleset,
-        "version": version,
-        "dice": dice,
-        "seats": game.terms.seats,
-        "host": host.map(|host| host.to_string()),
-        "terms": terms.filled,
-        "letters": letters,
+        "match": name, "desk": game.desk, "ruleset": ruleset, "version": version, "dice": dice,
+        "seats": game.terms.seats, "host": game.terms.host, "terms": terms.filled, "letters": letters,
     });
     context.output.answer(&opened, || {
         let desk = &game.desk;

@@ -2,7 +2,7 @@
 //! match waits for (PM-24, PM-28).
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use turnfold_core::rules::desk::Desk;
 use turnfold_core::{DicePolicy, Rules, Seat};
 use turnfold_history::Sources;
 use turnfold_mail::{
-    DeskHistory, MailError, MailHost, MailMatch, PostFolder, SendReport, TableDice, give_to_command,
-    hosted_matches, notices_in_words, waits_for_host, why_not_given, write_day,
+    DeskHistory, MailHost, MailMatch, PostFolder, SendReport, TableDice, give_to_command, hosted_matches,
+    notices_in_words, waits_for_host, why_not_given, write_day,
 };
-use turnfold_store::{MatchName, Store, StoreReader};
+use turnfold_store::{MatchName, Store};
 
 use super::take::take_waiting;
 use super::{HostArgs, PostRoom, letter_lines};
@@ -170,6 +170,7 @@ fn run_match(
         return Err(Failure::usage(format!("`--roll` is for recorded dice; `{name}` has fair dice")));
     }
     let post = room.of(store, name, registry)?;
+    // PM-101: only a letter of this turn keeps the deadline from passing.
     host.is_letter_unsent = args.send.is_some() && !post.room().unsent_turn()?.is_empty();
     let mut roll = random::roll;
     let mut table = TableDice::new(args.roll.clone(), &mut roll);
@@ -181,6 +182,7 @@ fn run_match(
     let mut letters = post.shown(&letters);
     let mut sending = SendReport::default();
     if let Some(command) = &args.send {
+        // PM-36: a letter is the standard input of the command.
         sending = post.room().send(&mut host, at, &mut |letter| {
             let status = give_to_command(command, letter)?;
             signals::wait_with(status);
@@ -200,13 +202,8 @@ fn run_match(
         played.push(json!({ "branch": step.branch.as_str(), "first": step.first, "last": step.last }));
     }
     let done = json!({
-        "match": name.to_string(),
-        "at": at.to_string(),
-        "effects": effects,
-        "played": played,
-        "letters": letters,
-        "sent": sent,
-        "not_sent": unsent,
+        "match": name, "at": at.to_string(), "effects": effects, "played": played, "letters": letters,
+        "sent": sent, "not_sent": unsent,
     });
     let desk = host.desk().state();
     if !is_again || !effects.is_empty() || !letters.is_empty() || !sent.is_empty() {
@@ -263,30 +260,19 @@ pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitSta
     let mut waits = Vec::new();
     // The status does not depend on files that may be elsewhere.
     if let Ok(folder) = context.store_dir()
-        && let Ok(facts) = host_facts(folder, &game, &desk, &store)
+        && let Ok(post) = PostFolder::of(folder, &store, name)
+        && let (Ok(noticed), Ok(addresses)) = (post.notices(), post.addresses())
+        && let Ok(found) = waits_for_host(&game, &desk, &post)
     {
-        (notices, waits) = facts;
+        notices = notices_in_words(&noticed, &addresses);
+        waits = found;
     }
     let status = json!({
-        "match": name.as_str(),
-        "desk": game.desk.as_str(),
-        "view": Desk::view(state, Seat::Host.into()),
-        "who": who.json,
-        "notices": notices,
-        "waits": waits,
+        "match": name, "desk": game.desk, "view": Desk::view(state, Seat::Host.into()), "who": who.json,
+        "notices": notices, "waits": waits,
     });
     context.output.show(&status, || vec![format!("{name} waits for {}", who.text).into()])?;
     context.output.picture(&Desk::picture(state, Seat::Host.into()))?;
     context.output.note(notices.into_iter().chain(waits).map(Into::into))?;
     Ok(ExitStatus::Yes)
-}
-
-fn host_facts(
-    folder: &Path,
-    game: &MailMatch,
-    desk: &DeskHistory,
-    store: &StoreReader,
-) -> Result<(Vec<String>, Vec<String>), MailError> {
-    let post = PostFolder::of(folder, store, &game.name)?;
-    Ok((notices_in_words(&post.notices()?, &post.addresses()?), waits_for_host(game, desk, &post)?))
 }
