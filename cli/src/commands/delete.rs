@@ -163,10 +163,10 @@ pub(crate) fn rename(args: &RenameArgs, context: &mut Context) -> Result<ExitSta
     let MatchesAlong { desk, accord } = MatchesAlong::of(match_name, &store, "rename")?;
     let mut names = vec![(match_name.clone(), new.clone())];
     if let Some(desk) = desk {
-        names.push((desk, DeskOf::name_of(new).map_err(|error| Failure::usage(error.0))?));
+        names.push((desk, DeskOf::name_of(new)?));
     }
     if let Some(accord) = accord {
-        names.push((accord, MatchAccord::name_of(new).map_err(|error| Failure::usage(error.0))?));
+        names.push((accord, MatchAccord::name_of(new)?));
     }
     store.rename_matches(&names)?;
     drop(store);

@@ -323,7 +323,12 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
     {
         context.modules.note_passed(&module).map_err(|error| unwritable(&error))?;
     }
-    let is_played = lists_commands(&*rules);
+    // An example that cannot be started breaks a law, which reports it.
+    let started = catch(|| rules.start(&rules.read_setup(rules.example())?));
+    let mut is_played = true;
+    if let Ok(Ok(state)) = started {
+        is_played = catch(|| state.lists_legal()).unwrap_or(true);
+    }
     let answer = json!({
         "ruleset": rules.name(), "version": rules.version(), "module": rules.module(), "referee": rules.referee(),
         "ok": has_passed, "broken": broken, "is_played": is_played,
@@ -351,13 +356,6 @@ fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>
         return Ok(None);
     }
     Ok(context.registry.referee(name)?)
-}
-
-fn lists_commands(rules: &dyn AnyRules) -> bool {
-    let started = catch(|| rules.start(&rules.read_setup(rules.example())?));
-    // An example that cannot be started breaks a law, which reports it.
-    let Ok(Ok(state)) = started else { return true };
-    catch(|| state.lists_legal()).unwrap_or(true)
 }
 
 fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure> {

@@ -12,7 +12,7 @@ use turnfold_history::{
     CommandForm, RangeName, Record, Revision, SeatHistory, SourceName, Sources, ViewedEntry, Viewer, rules_of,
 };
 use turnfold_show::render;
-use turnfold_store::{Entries, Entry, IdempotencyKey, StoreError, StoreReader};
+use turnfold_store::{Entry, IdempotencyKey};
 
 use crate::client::{Client, path_of};
 use crate::context::Context;
@@ -98,10 +98,6 @@ impl Args {
     fn is_filtered(&self) -> bool {
         !self.seats.is_empty() || self.grep.is_some()
     }
-
-    fn is_plain(&self) -> bool {
-        !self.is_filtered() && !self.times && !self.links && !self.raw && self.last.is_none()
-    }
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
@@ -136,7 +132,8 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
     }
     if let Some((client, revision)) = workspace.service_with(&range.source)? {
         // The service has no filters, and counts the entries up to a number as the token's seat does.
-        if args.is_plain() && (revision.seq.is_none() || client.sees_all() && viewer.sees_all()) {
+        let is_plain = !args.is_filtered() && !args.times && !args.links && args.last.is_none();
+        if is_plain && (revision.seq.is_none() || client.sees_all() && viewer.sees_all()) {
             return print_far(args, range, client, revision, output);
         }
         require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
@@ -204,11 +201,19 @@ fn print_folded(
         }
         left -= 1;
         if let Some((revision, store)) = stored {
-            let chain = match &mut chain {
-                Some(chain) => chain,
-                None => chain.insert(chain_from(seen.seq(), revision, store)?),
-            };
-            line.link = link_after(seen.seq(), chain)?;
+            if chain.is_none() {
+                let Revision { match_name, branch, seq: to } = revision;
+                let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
+                chain = Some(store.entries(match_name, branch, seen.seq()..=to)?);
+            }
+            while let Some(chain) = &mut chain
+                && let Some((entry, link)) = chain.next_linked().transpose()?
+            {
+                if entry.seq == seen.seq() {
+                    line.link = Some(link);
+                    break;
+                }
+            }
         }
         let sourced = Sourced { source: &source, item: &line };
         Ok(output.show(&sourced, || vec![render::logged(&line, args.times)])?)
@@ -246,25 +251,6 @@ fn push_latest(latest: &mut VecDeque<u64>, seq: u64, most: u64) {
     if latest.len() as u64 > most {
         latest.pop_front();
     }
-}
-
-fn chain_from<'s>(
-    first: u64,
-    revision: &Revision,
-    store: &'s StoreReader,
-) -> Result<Entries<'s>, StoreError> {
-    let Revision { match_name, branch, seq: to } = revision;
-    let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
-    store.entries(match_name, branch, first..=to)
-}
-
-fn link_after(seq: u64, chain: &mut Entries<'_>) -> Result<Option<Digest>, StoreError> {
-    while let Some((entry, link)) = chain.next_linked().transpose()? {
-        if entry.seq == seq {
-            return Ok(Some(link));
-        }
-    }
-    Ok(None)
 }
 
 #[derive(Serialize)]
@@ -337,9 +323,8 @@ fn print_stored(
         "source": source, "printed": printed, "ruleset": ruleset, "version": version, "known": is_known,
         "not_checked": not_checked,
     });
-    context.output.show(&end, || {
+    context.output.answer(&end, || {
         let known = if is_known { "`--raw` does not ask" } else { "this build does not have" };
         vec![dim(format_args!("not checked: {not_checked}; {known} `{ruleset}` version {version}")).into()]
-    })?;
-    Ok(ExitStatus::Yes)
+    })
 }

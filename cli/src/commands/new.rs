@@ -239,7 +239,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let name = &args.match_name;
     let mut accord = None;
     if let Some(path) = &args.terms {
-        MatchAccord::name_of(name).map_err(|error| Failure::usage(error.0))?;
+        MatchAccord::name_of(name)?;
         let written = files::read_text(path, &files::MAIL_TERMS)?;
         let read = read_accord(&written, &*rules, &genesis);
         accord = Some(read.map_err(|error| match error {

@@ -95,7 +95,13 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
         if files.is_empty() {
             return ExitStatus::Yes.unless(unsearched);
         }
-        of_files(files, &piped, &registry, others.as_ref())
+        let logs = files.into_iter().map(|path| (input_name(&path).into_owned(), path)).collect();
+        in_parallel(logs, |name, path| {
+            let bytes = if is_standard(&path) { piped.clone() } else { Limits::REPLAY.read_file(&path)? };
+            let bytes = replay_bytes(&path, bytes)?;
+            let replay = Replay::read_any_version(name, &bytes, &registry)?;
+            Ok(OtherRules::fold(others.as_ref(), RecordedLog::of_replay(&replay, &registry)))
+        })
     };
     let port = match &others {
         Some(OtherRules::Port(port)) => Some(port),
@@ -157,21 +163,6 @@ impl OtherRules {
         }
         log
     }
-}
-
-fn of_files(
-    files: Vec<PathBuf>,
-    piped: &[u8],
-    registry: &Registry,
-    others: Option<&OtherRules>,
-) -> Vec<ImpactFinding> {
-    let logs = files.into_iter().map(|path| (input_name(&path).into_owned(), path)).collect();
-    in_parallel(logs, |name, path| {
-        let bytes = if is_standard(&path) { piped.to_vec() } else { Limits::REPLAY.read_file(&path)? };
-        let bytes = replay_bytes(&path, bytes)?;
-        let replay = Replay::read_any_version(name, &bytes, registry)?;
-        Ok(OtherRules::fold(others, RecordedLog::of_replay(&replay, registry)))
-    })
 }
 
 fn of_store(

@@ -98,7 +98,16 @@ pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure
 fn store_findings(context: &Context) -> Vec<DoctorFinding> {
     let listed = matches(context).map_err(|failure| failure.in_store(context.damaged_store()));
     let mut findings = vec![match &listed {
-        Ok(listed) => DoctorFinding::ok("store", stored(context, listed)),
+        Ok(listed) => {
+            let place = match context.store_dir() {
+                Ok(dir) => format!("`{}`", files::shown(dir)),
+                Err(_) => "the database".into(),
+            };
+            let matches = counted(listed.len() as u64, "match", "matches");
+            let entries = listed.iter().map(|listed| listed.entries).sum();
+            let entries = counted(entries, "entry", "entries");
+            DoctorFinding::ok("store", format!("{place} opens and has {matches} with {entries} on `main`"))
+        }
         Err(failure) => DoctorFinding::failed("store", failure),
     }];
     #[cfg(unix)]
@@ -129,16 +138,6 @@ fn matches(context: &Context) -> Result<Vec<ListedMatch>, Failure> {
         listed.push(ListedMatch::read(info?, &store)?);
     }
     Ok(listed)
-}
-
-fn stored(context: &Context, listed: &[ListedMatch]) -> String {
-    let place = match context.store_dir() {
-        Ok(dir) => format!("`{}`", files::shown(dir)),
-        Err(_) => "the database".into(),
-    };
-    let entries = listed.iter().map(|listed| listed.entries).sum();
-    let matches = counted(listed.len() as u64, "match", "matches");
-    format!("{place} opens and has {matches} with {} on `main`", counted(entries, "entry", "entries"))
 }
 
 /// Checks that the clock is not behind the last entries, because the times of new entries would go back.
