@@ -384,8 +384,10 @@ fn before_last_of(app: &App, open: &OpenBranch, seat: Seat, head: u64) -> ApiRes
     while to > 0 {
         let from = to.saturating_sub(READ);
         let entries = open.entries(app, from, to)?;
-        if let Some(entry) = entries.iter().rev().find(|entry| entry.seat == seat) {
-            return Ok(entry.seq - 1);
+        for entry in entries.iter().rev() {
+            if entry.seat == seat {
+                return Ok(entry.seq - 1);
+            }
         }
         to = from;
     }

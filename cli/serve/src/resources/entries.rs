@@ -175,19 +175,20 @@ fn read(
 }
 
 fn key(headers: &HeaderMap, seat: Option<Seat>) -> ApiResult<Option<IdempotencyKey>> {
-    const EXPECTED: &str = "expected `Idempotency-Key` to be 1 to 120 graphic ASCII characters";
     let mut given = headers.get_all("idempotency-key").iter();
     let Some(value) = given.next() else { return Ok(None) };
-    let text =
-        value.to_str().ok().filter(|_| given.next().is_none()).ok_or_else(|| Problem::bad(EXPECTED))?;
-    let unquoted = match text.strip_prefix('"') {
-        Some(text) => text.strip_suffix('"').ok_or_else(|| Problem::bad(EXPECTED))?,
-        None => text,
-    };
-    let is_key = (1..=120).contains(&unquoted.len()) && unquoted.bytes().all(|byte| byte.is_ascii_graphic());
+    let mut text = value.to_str().unwrap_or_default();
+    if let Some(quoted) = text.strip_prefix('"') {
+        text = quoted.strip_suffix('"').unwrap_or_default();
+    }
+    let is_key = given.next().is_none()
+        && (1..=120).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_graphic());
     // SV-14: each seat has its own keys.
-    let key = format!("{}/{unquoted}", seat.unwrap_or(Seat::Host)).parse().ok().filter(|_| is_key);
-    key.map(Some).ok_or_else(|| Problem::bad(EXPECTED))
+    match format!("{}/{text}", seat.unwrap_or(Seat::Host)).parse() {
+        Ok(key) if is_key => Ok(Some(key)),
+        _ => Err(Problem::bad("expected `Idempotency-Key` to be 1 to 120 graphic ASCII characters")),
+    }
 }
 
 fn answer(appended: &AnsweredAppend, form: AnswerForm) -> Response {

@@ -154,7 +154,7 @@ impl MatchJson {
             (_, None) => "  rules of another build".into(),
             (_, Some(over)) => {
                 let over = if *over { "  over" } else { "" };
-                over.to_owned() + &standing.map(|text| format!("  {text}")).unwrap_or_default()
+                if let Some(text) = standing { format!("{over}  {text}") } else { over.into() }
             }
         };
         let title = if title.is_empty() { String::new() } else { format!("  {title}") };

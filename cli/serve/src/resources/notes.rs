@@ -244,6 +244,6 @@ pub(crate) async fn remove(
 
 fn is_known(app: &Arc<App>, match_name: &MatchName, note: &Note, viewer: Viewer) -> bool {
     let Some(about) = &note.about else { return true };
-    let branch = app.branch(match_name, &about.branch);
-    branch.and_then(|branch| seen_as(app, &branch, viewer, about.seq)).is_ok_and(|entry| entry.is_some())
+    let Ok(branch) = app.branch(match_name, &about.branch) else { return false };
+    matches!(seen_as(app, &branch, viewer, about.seq), Ok(Some(_)))
 }

@@ -335,10 +335,12 @@ pub(crate) async fn find(
         if items.is_empty() {
             survey.check().map_err(|error| Problem::content(error.to_string()))?;
         }
-        let is_more = items.len() > limit;
-        items.truncate(limit);
+        let mut next = None;
+        if items.len() > limit {
+            items.truncate(limit);
+            next = items.last().map(|found| found.seq);
+        }
         let seq = items.first().map(|found| found.seq);
-        let next = items.last().map(|found| found.seq).filter(|_| is_more);
         if form == AnswerForm::Text {
             let revision = &branch.revision;
             let lines = items.iter().map(|FoundEntry { seq, entry }| {
