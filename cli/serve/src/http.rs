@@ -101,10 +101,9 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ValidQuery<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        match Query::<T>::try_from_uri(&parts.uri) {
-            Ok(Query(asked)) => Ok(Self(asked)),
-            Err(error) => Err(Problem::bad(format!("the query: {}", one_line(&error.body_text())))),
-        }
+        let Query(asked) = Query::try_from_uri(&parts.uri)
+            .map_err(|error| Problem::bad(format!("the query: {}", one_line(&error.body_text()))))?;
+        Ok(Self(asked))
     }
 }
 
@@ -165,10 +164,8 @@ pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResul
     if bytes.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
         return Err(Problem::bad("the body: expected an object"));
     }
-    match serde_json::from_slice(&bytes) {
-        Ok(document) => Ok(document),
-        Err(error) => Err(Problem::bad(format!("the body: {}", one_line(&error.to_string())))),
-    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Problem::bad(format!("the body: {}", one_line(&error.to_string()))))
 }
 
 /// Reads a member that may be left out, but not be null.
@@ -250,19 +247,13 @@ pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
 }
 
 pub(crate) fn name<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> ApiResult<T> {
-    match text.parse() {
-        Ok(name) => Ok(name),
-        Err(error) => Err(Problem::bad(one_line(&T::Err::to_string(&error)))),
-    }
+    text.parse().map_err(|error| Problem::bad(one_line(&T::Err::to_string(&error))))
 }
 
 pub(crate) fn name_if_given<T: std::str::FromStr<Err: std::fmt::Display>>(
     text: Option<&str>,
 ) -> ApiResult<Option<T>> {
-    match text {
-        Some(text) => Ok(Some(name(text)?)),
-        None => Ok(None),
-    }
+    text.map(name).transpose()
 }
 
 pub(crate) fn tag_value(tag: &str) -> HeaderValue {

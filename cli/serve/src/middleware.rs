@@ -33,7 +33,7 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     let host = require_host(&request);
     let has_host = host.is_ok();
     let mut response = match host {
-        Ok(()) => serve(&app, request, next, &route).instrument(span.clone()).await,
+        Ok(()) => serve(&app, request, next, &route).instrument(span.clone()).await.into_response(),
         Err(problem) => problem.into_response(),
     };
     if let Some(mut problem) = problem_of(&mut response) {
@@ -72,49 +72,37 @@ pub(crate) async fn around(State(app): State<Arc<App>>, request: Request, next: 
     response
 }
 
-pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn counted(State(app): State<Arc<App>>, request: Request, next: Next) -> ApiResult {
     // Assets need no token, and all responses share one copy in memory.
     let Some((token, _)) = Bearer::of(request.headers(), request.extensions()).hash() else {
-        return next.run(request).await;
+        return Ok(next.run(request).await);
     };
     let response = next.run(request).await;
     if response.body().size_hint().exact().is_none_or(|bytes| bytes <= LONG) {
-        return response;
+        return Ok(response);
     }
     let (parts, body) = response.into_parts();
     // The length is known, so the body is in memory already.
-    let Ok(body) = body.collect().await else { return Problem::internal().into_response() };
+    let body = body.collect().await.map_err(|_| Problem::internal())?;
     // SV-31: a long response is counted until its client has read it.
-    match app.limits.answers.begin(token, body.to_bytes()) {
-        Ok(body) => Response::from_parts(parts, Body::new(body)),
-        Err(problem) => problem.into_response(),
-    }
+    let body = app.limits.answers.begin(token, body.to_bytes())?;
+    Ok(Response::from_parts(parts, Body::new(body)))
 }
 
-async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> Response {
+async fn serve(app: &Arc<App>, request: Request, next: Next, route: &str) -> ApiResult {
     if matches!(route, "/healthz" | "/readyz") {
-        return next.run(request).await;
+        return Ok(next.run(request).await);
     }
     if *app.closing.borrow() {
-        return Problem::closing().into_response();
+        return Err(Problem::closing());
     }
     let is_stream = route.ends_with("/events");
-    let mut place = None;
-    if !is_stream {
-        match app.limits.request() {
-            Ok(found) => place = Some(found),
-            Err(problem) => return problem.into_response(),
-        }
-    }
+    let place = if is_stream { None } else { Some(app.limits.request()?) };
     let body_time = if request.method() == Method::POST { BODY_TIME } else { Duration::ZERO };
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let served = timeout(body_time + REQUEST_TIME, app.guarded(next.run(request))).await;
     drop(place);
-    match served {
-        Ok(Ok(response)) => response,
-        Ok(Err(problem)) => problem.into_response(),
-        Err(_) => Problem::new(ProblemCode::Store, took_too_long(reads)).into_response(),
-    }
+    served.unwrap_or_else(|_| Err(Problem::new(ProblemCode::Store, took_too_long(reads))))
 }
 
 const fn took_too_long(reads: bool) -> &'static str {

@@ -101,7 +101,7 @@ pub(crate) enum Ended {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Remedy {
+enum Remedy {
     Salvage,
     FreeSpace,
     Restart,
@@ -160,10 +160,6 @@ impl Problem {
 
     pub(crate) fn closing() -> Self {
         Self::new(ProblemCode::Closing, "the service is shutting down")
-    }
-
-    pub(crate) fn of_store(code: ProblemCode, detail: String, remedy: Option<Remedy>) -> Self {
-        Self { is_of_store: code != ProblemCode::Corrupt, remedy, ..Self::new(code, detail) }
     }
 
     pub(crate) fn overloaded(detail: &'static str) -> Self {
@@ -333,15 +329,21 @@ impl From<StoreError> for Problem {
         if !next_step.is_empty() {
             detail = detail + "; " + next_step;
         }
-        match error {
-            E::Corrupt { .. } => Self::of_store(code, detail, Some(Remedy::Salvage)),
-            E::Full { .. } => Self::of_store(code, detail, Some(Remedy::FreeSpace)),
-            E::Failed { .. } => Self::of_store(code, detail, Some(Remedy::Restart)),
-            E::Unsettled { .. } | E::Unavailable { .. } | E::Database { .. } => {
-                Self::of_store(code, detail, None)
-            }
-            _ => Self::new(code, detail),
-        }
+        let remedy = match &error {
+            E::Corrupt { .. } => Some(Remedy::Salvage),
+            E::Full { .. } => Some(Remedy::FreeSpace),
+            E::Failed { .. } => Some(Remedy::Restart),
+            _ => None,
+        };
+        let is_of_store = matches!(
+            error,
+            E::Full { .. }
+                | E::Failed { .. }
+                | E::Unsettled { .. }
+                | E::Unavailable { .. }
+                | E::Database { .. }
+        );
+        Self { is_of_store, remedy, ..Self::new(code, detail) }
     }
 }
 
