@@ -3,6 +3,7 @@
 mod watch;
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
         let hint = "`--report json` prints one document, `--format json` a line for each file";
         context.output.refuse_json(refused.hint(hint))?;
     }
-    if args.watch {
+    if args.watch && env::var_os(watch::ONCE).is_none() {
         return watch::run(args, context);
     }
     if let Some(file) = &args.junit

@@ -1,7 +1,8 @@
 //! `turnfold check --watch`: checks again whenever something changes that the result depends on.
 //!
-//! Each check is a process of its own: this program with the same arguments except `--watch`. It loads every module and
-//! referee afresh, and its own new rules if the program was built again. A check that crashes does not end the watch.
+//! Each check is a process of its own: this program with the same arguments, and a variable that lets it check once. It
+//! loads every module and referee afresh, and its own new rules if the program was built again. A check that crashes does
+//! not end the watch.
 //!
 //! The watch polls the files several times a second and uses no notices of the system. There are few files, and network
 //! drives, shared folders of containers and editors that replace a file send no notices. A crate for notices would
@@ -9,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ use crate::files;
 use crate::output::{counted, warn};
 use crate::signals;
 use crate::stderr;
+
+/// A variable that only checks have that a watch has started.
+pub(super) const ONCE: &str = "TURNFOLD_CHECK_ONCE";
 
 /// The least time between two looks, and the time without changes before a check begins. A build writes a program in
 /// several steps.
@@ -70,12 +74,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus> {
     // Read once at the start, because after a build the system may name the removed file.
     let program = env::current_exe().map_err(failed)?;
     let watch = Watch { args, context, program, is_over: &is_over };
-    let words = without_watch(env::args_os().skip(1));
     let mut last = None;
     let mut changed = None;
     for number in 1_u64.. {
         let looked = watch.look();
-        let code = watch.check(&words);
+        let code = watch.check();
         if watch.is_over() {
             // If the signal ended the check, the code is not its result.
             last = code.filter(|code| (0..=3).contains(code)).or(last);
@@ -96,27 +99,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus> {
     }
 }
 
-/// Removes `--watch` and `--watch-path` with its value. Words after `--` are file names and stay.
-fn without_watch(mut words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut left = Vec::new();
-    while let Some(word) = words.next() {
-        if word == "--watch" || word.to_string_lossy().starts_with("--watch-path=") {
-            continue;
-        }
-        if word == "--watch-path" {
-            words.next();
-            continue;
-        }
-        let is_last_option = word == "--";
-        left.push(word);
-        if is_last_option {
-            left.extend(words);
-            break;
-        }
-    }
-    left
-}
-
 impl Watch<'_> {
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::SeqCst)
@@ -131,8 +113,9 @@ impl Watch<'_> {
     }
 
     /// Runs one check and returns its exit code; `None` if it cannot start or was killed by a signal.
-    fn check(&self, words: &[OsString]) -> Option<i32> {
-        let mut child = match Command::new(&self.program).args(words).spawn() {
+    fn check(&self) -> Option<i32> {
+        let mut command = Command::new(&self.program);
+        let mut child = match command.args(env::args_os().skip(1)).env(ONCE, "1").spawn() {
             Ok(child) => child,
             Err(cause) => {
                 // The program may be in the middle of a build, which will change it once more.
@@ -282,22 +265,4 @@ fn end(child: &mut Child) {
 
     #[cfg(not(unix))]
     let _ = child.kill();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_check_that_is_watched_has_the_other_words() {
-        for (line, expected) in [
-            ("check --watch", "check"),
-            ("--format json check --watch a.tfl --quiet", "--format json check a.tfl --quiet"),
-            ("check --watch --watch-path src --watch-path=lib a", "check a"),
-            ("check --watch -- --watch --watch-path", "check -- --watch --watch-path"),
-        ] {
-            let left = without_watch(line.split(' ').map(OsString::from));
-            assert_eq!(left, expected.split(' ').map(OsString::from).collect::<Vec<_>>(), "{line}");
-        }
-    }
 }
