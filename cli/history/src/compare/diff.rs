@@ -151,7 +151,7 @@ pub struct StatesPart {
 }
 
 /// Counts of the differences.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct DiffStat {
     /// Whether nothing differs.
     pub equal: bool,
@@ -237,8 +237,8 @@ fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
     let mut pairs = Vec::new();
     let mut outcomes = Vec::new();
     let mut states_part = None;
-    let mut only_in_a = 0;
-    let mut only_in_b = 0;
+    let same_game = a.game == b.game;
+    let mut stat = DiffStat { same_game, may_be_shorter: !shortest, ..DiffStat::default() };
     for change in diff.iter_all_changes() {
         let old = a.played_at(change.old_index());
         let new = b.played_at(change.new_index());
@@ -252,19 +252,17 @@ fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
                 }
                 outcomes.push((old.divergence(new), new.seq));
             }
-            (_, None) => only_in_a += 1,
-            (None, _) => only_in_b += 1,
+            (_, None) => stat.only_in_a += 1,
+            (None, _) => stat.only_in_b += 1,
         }
         pairs.push((old.map(|played| played.seq), new.map(|played| played.seq)));
     }
-    let parts = only_in_a + only_in_b > 0;
+    let parts = stat.only_in_a + stat.only_in_b > 0;
     let mut commands = String::new();
-    let mut parts_at = None;
     if parts {
         commands = unified(&a, &b, &diff, context);
-        parts_at = first_other(&a.played, &b.played);
+        stat.parts_at = first_other(&a.played, &b.played);
     }
-    let same_game = a.game == b.game;
     let mut game = Vec::new();
     let mut game_diff = String::new();
     if !same_game {
@@ -274,22 +272,14 @@ fn compare_folded(a: FoldedSide, b: FoldedSide, context: usize) -> Comparison {
         game_diff = unified.context_radius(context).header(&a.side.shown(), &b.side.shown()).to_string();
     }
     let state = Difference::between(&a.view, &b.view);
-    let equal = same_game
+    stat.outcomes_differ = outcomes.len() as u64;
+    stat.fields_differ = state.len() as u64;
+    stat.equal = same_game
         && !parts
         && (a.is_recording || a.side.state_hash == b.side.state_hash)
         && states_part.is_none()
         && outcomes.is_empty()
         && state.is_empty();
-    let stat = DiffStat {
-        equal,
-        same_game,
-        parts_at,
-        only_in_a,
-        only_in_b,
-        outcomes_differ: outcomes.len() as u64,
-        fields_differ: state.len() as u64,
-        may_be_shorter: !shortest,
-    };
     Comparison { stat, a: a.side, b: b.side, game, game_diff, commands, pairs, outcomes, state, states_part }
 }
 
