@@ -8,7 +8,7 @@ use turnfold_core::Malformed;
 use turnfold_core::registry::NoRules;
 use turnfold_history::input::{InputError, is_page};
 use turnfold_history::search::name_like;
-use turnfold_history::session::{NotPlayed, OtherSeat};
+use turnfold_history::session::NotPlayed;
 use turnfold_history::tfl::{PageError, TflError};
 use turnfold_history::{ReplayError, SourceName, Sources, Viewer};
 use turnfold_mail::MailError;
@@ -134,7 +134,7 @@ impl From<ReplayError> for Failure {
             _ => FailureKind::Usage,
         };
         let message = match &error {
-            E::OtherSeat(OtherSeat { seat, command, own }) => format!(
+            E::OtherSeat { seat, command, own } => format!(
                 "`{seat}: {command}` is a command of {seat}, but `--seat {own}` gives all commands as {own}"
             ),
             error => error.to_string(),
@@ -237,7 +237,7 @@ fn hint(error: &ReplayError) -> Option<String> {
         E::NoView(_) => {
             "a referee that keeps secrets offers `see`, a recording says `\"secrets\":\"none\"`; see `turnfold help referees`".into()
         }
-        E::OtherSeat(_) => "leave out `--seat` or the command".into(),
+        E::OtherSeat { .. } => "leave out `--seat` or the command".into(),
         E::Passes(_) => "add `--when` or `--still` to look for something else".into(),
         E::FaultOfRules(_) => {
             format!("`--still '{} check'` finds the smallest log that shows it", program::name())
@@ -336,7 +336,7 @@ macro_rules! as_replay_errors {
     })+ };
 }
 
-as_replay_errors!(InputError, NoRules, OtherSeat, PageError, TflError);
+as_replay_errors!(InputError, NoRules, PageError, TflError);
 
 impl From<RescueError> for Failure {
     fn from(error: RescueError) -> Self {

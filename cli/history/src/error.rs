@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use turnfold_core::decode::DecodeError;
 use turnfold_core::registry::NoRules;
-use turnfold_core::{DueRoll, Fault, FoldError, Malformed, Rejected, SetupError};
+use turnfold_core::{DueRoll, Fault, FoldError, Malformed, Rejected, Seat, SetupError};
 use turnfold_store::{MatchName, StoreError};
 
 use crate::input::{InputError, Limits};
 use crate::search::ConditionError;
-use crate::session::OtherSeat;
 use crate::text::quoted_list;
 use crate::tfl::{PageError, TflError};
 use crate::{SourceName, Viewer};
@@ -124,8 +123,15 @@ pub enum ReplayError {
     #[error("{0}")]
     NotSeparable(String),
     /// A command of another seat than the one that plays.
-    #[error(transparent)]
-    OtherSeat(#[from] OtherSeat),
+    #[error("`{seat}: {command}` is a command of {seat}, not of {own}")]
+    OtherSeat {
+        /// The seat that the command names.
+        seat: Seat,
+        /// The command.
+        command: String,
+        /// The seat that plays.
+        own: Viewer,
+    },
     /// A condition that makes no sense in the views that were examined.
     #[error(transparent)]
     Condition(#[from] ConditionError),

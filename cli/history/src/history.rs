@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use turnfold_core::registry::NoRules;
-use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Registry, Seat, Step};
+use turnfold_core::{AnyRules, AnyState, DicePolicy, Digest, Perspective, Registry, Seat, Step};
 use turnfold_store::{BranchName, Genesis, Log, StoreReader};
 
 use crate::input::Limits;
@@ -236,12 +236,11 @@ impl History {
         history
     }
 
-    pub(crate) fn origin(&self) -> ReplayOrigin<'_> {
-        ReplayOrigin { rules: &self.rules, module: self.module, dice: self.dice, title: &self.title }
-    }
-
-    pub(crate) fn without_entries(&self) -> Result<Replay, ReplayError> {
-        let replay = Replay::compose(&self.name.to_string(), self.origin(), &self.setup, None);
+    /// Returns a replay of this match without entries, with a setup that may be written for one viewer.
+    pub(crate) fn compose(&self, setup: &[u8], view: Option<Perspective>) -> Result<Replay, ReplayError> {
+        let Self { rules, module, dice, title, .. } = self;
+        let origin = ReplayOrigin { rules, module: *module, dice: *dice, title };
+        let replay = Replay::compose(&self.name.to_string(), origin, setup, view);
         replay.map_err(|cause| ReplayError::Setup(self.name.clone(), cause))
     }
 
@@ -253,7 +252,7 @@ impl History {
         if self.entries.len() > Limits::REPLAY_ENTRIES_MAX {
             return Err(ReplayError::TooLong(self.name.clone()));
         }
-        let mut replay = self.without_entries()?;
+        let mut replay = self.compose(&self.setup, None)?;
         let mut recorded = self.entries.iter();
         let state = self.fold(&mut |step| {
             replay.record(step, recorded.next().and_then(|entry| entry.recorded_at_ms));

@@ -230,30 +230,18 @@ impl ScriptCommand {
     }
 }
 
-/// A command of another seat than the one that plays.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{seat}: {command}` is a command of {seat}, not of {own}")]
-pub struct OtherSeat {
-    /// The seat that the command names.
-    pub seat: Seat,
-    /// The command.
-    pub command: String,
-    /// The seat that plays.
-    pub own: Viewer,
-}
-
 impl Viewer {
     /// Makes this viewer's seat the seat of every command that names none.
     ///
     /// # Errors
-    /// [`OtherSeat`] for a command that names another seat.
-    pub fn give(self, lines: &mut [ScriptCommand]) -> Result<(), OtherSeat> {
+    /// [`ReplayError::OtherSeat`] for a command that names another seat.
+    pub fn give(self, lines: &mut [ScriptCommand]) -> Result<(), ReplayError> {
         for line in lines {
             // A spectator has no commands. A command without a seat then counts as p1's, so it is refused.
             let own = self.perspective().seat();
             let seat = *line.seat.get_or_insert(own.unwrap_or(Seat::P1));
             if own != Some(seat) {
-                return Err(OtherSeat { seat, command: line.command.clone(), own: self });
+                return Err(ReplayError::OtherSeat { seat, command: line.command.clone(), own: self });
             }
         }
         Ok(())

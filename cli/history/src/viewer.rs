@@ -281,14 +281,6 @@ impl ViewedEntry<'_> {
         sentences.join(" ")
     }
 
-    pub(crate) fn effects_json(&self) -> Json {
-        self.step.effects_json()
-    }
-
-    pub(crate) fn state_hash(&mut self) -> Option<Digest> {
-        self.viewer.step_hash(self.step)
-    }
-
     /// Returns the record with the view of the state after the entry.
     pub fn record_with_view(&mut self) -> Record {
         self.record_in(Detail { state: true, ..Detail::new(self.viewer) })

@@ -398,7 +398,7 @@ impl From<ReplayError> for Problem {
                 _ => ProblemCode::Module,
             },
             E::Fault(_) => ProblemCode::Module,
-            E::OtherSeat(_) | E::Concealed { .. } | E::NoView { .. } => ProblemCode::Forbidden,
+            E::OtherSeat { .. } | E::Concealed { .. } | E::NoView { .. } => ProblemCode::Forbidden,
             E::File(_) | E::Input(_) | E::BadSetup(_) | E::BadEntry(_) | E::Untrue { .. } => {
                 ProblemCode::Setup
             }

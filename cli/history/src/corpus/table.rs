@@ -186,7 +186,7 @@ fn entry_row(source: &str, seen: &mut ViewedEntry<'_>) -> TableRow {
         outcome.kind().into(),
         outcome.code().into(),
         outcome.effects().count().into(),
-        seen.state_hash().map(|hash| hash.to_string()).into(),
+        seen.viewer.step_hash(seen.step).map(|hash| hash.to_string()).into(),
         seen.recorded_at_ms().into(),
     ];
     TableRow::new(&ENTRY, values)
@@ -200,7 +200,7 @@ fn effect_rows(
     take: &mut dyn FnMut(TableRow),
 ) {
     let effects: Vec<serde_json::Map<String, Value>> = match seen.outcome() {
-        Outcome::Applied(_) => serde_json::from_str(&seen.effects_json()).unwrap_or_default(),
+        Outcome::Applied(_) => serde_json::from_str(&seen.step().effects_json()).unwrap_or_default(),
         _ => return,
     };
     for (number, effect) in (1_u64..).zip(effects) {

@@ -273,7 +273,7 @@ impl HistorySource {
         if count > Limits::REPLAY_ENTRIES_MAX as u64 {
             return Err(ReplayError::TooLong(source.history.name).into());
         }
-        let head = source.history.without_entries()?;
+        let head = source.history.compose(&source.history.setup, None)?;
         let mut log = LogHasher::new(&head.header);
         write(&head.to_string())?;
         let mut state = source.history.start()?;

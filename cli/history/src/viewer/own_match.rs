@@ -162,9 +162,7 @@ impl SeatHistory {
         let Ok(setup) = state.setup_seen(&history.setup, viewer.perspective()) else {
             return Err(not_separable);
         };
-        let view = Some(viewer.perspective());
-        let composed = Replay::compose(&name.to_string(), history.origin(), &setup, view);
-        let mut replay = composed.map_err(|cause| ReplayError::Setup(name.clone(), cause))?;
+        let mut replay = history.compose(&setup, Some(viewer.perspective()))?;
         replay.lines = lines;
         if shows_the_same(&replay, &viewer.view(state.as_ref())) { Ok(replay) } else { Err(not_separable) }
     }

@@ -157,7 +157,7 @@ fn read(
     }
     let mut lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
     if seat.is_some() {
-        viewer.give(&mut lines).map_err(|other| Problem::forbidden(other.to_string()))?;
+        viewer.give(&mut lines)?;
     }
     let key = key(headers, seat)?;
     let if_match = Tags::read(headers, &header::IF_MATCH)?;
