@@ -68,8 +68,10 @@ fn about_file(name: &str) -> Option<(String, String)> {
 /// The most matches to compare with, because an error should not be delayed by a guess.
 const NAMES_MAX: usize = 1000;
 
-/// Adds what was probably meant by the name of a match that does not exist.
-pub(crate) fn about_match(failure: Failure, workspace: &Workspace) -> Failure {
+/// Adds what only the workspace shows: where a damaged store is, and what was probably meant by the name of a match that
+/// does not exist.
+pub(crate) fn in_workspace(failure: Failure, workspace: &Workspace) -> Failure {
+    let failure = failure.in_store(workspace.damaged_store());
     if failure.is_store_missing
         && let Some((what, hint)) = workspace.named.iter().find_map(|name| about_file(name))
     {

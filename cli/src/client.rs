@@ -37,7 +37,7 @@ pub(crate) struct Client {
     agent: Agent,
     origin: SafeOrigin,
     token: AccessToken,
-    kind: TokenKind,
+    pub(crate) kind: TokenKind,
 }
 
 pub(crate) struct ServiceRequest<'a> {
@@ -103,10 +103,6 @@ impl Client {
             config.proxy(None)
         };
         Ok(Self { agent: config.build().into(), origin, token, kind })
-    }
-
-    pub(crate) fn kind(&self) -> TokenKind {
-        self.kind
     }
 
     pub(crate) fn sees_all(&self) -> bool {

@@ -178,8 +178,7 @@ impl Failure {
 
     /// Merges failures: returns the last with the highest exit code, with all others in `others`.
     pub(crate) fn worst_of(mut failures: Vec<Self>) -> Option<Self> {
-        let worst = failures.iter().map(Self::exit_code).max()?;
-        let at = failures.iter().rposition(|failure| failure.exit_code() == worst)?;
+        let (at, _) = failures.iter().enumerate().max_by_key(|(_, failure)| failure.exit_code())?;
         let failure = failures.remove(at);
         let mut others = Vec::new();
         for mut other in failures {

@@ -155,7 +155,7 @@ fn answer(args: Args, registry: Registry) -> Result<ExitStatus> {
     let answer = match commands::run(&command, &mut context) {
         Ok(answer) => answer,
         Err(failure) => {
-            let failure = advice::about_match(failure.in_store(context.damaged_store()), &context);
+            let failure = advice::in_workspace(failure, &context);
             let passed_over = context.passed_over.as_deref();
             let is_searched = global.is_store_searched;
             return Err(if is_searched { failure.in_searched_store(passed_over) } else { failure });

@@ -15,7 +15,7 @@ use turnfold_history::{RangeName, ReplayError, Revision, SourceName, Sources};
 use turnfold_proof::ProofError;
 use turnfold_proof::bundle::{BundledHistories, BundledName, BundledReplay, is_bundle};
 
-use crate::advice::about_match;
+use crate::advice::in_workspace;
 use crate::context::{StoreAddress, Workspace};
 use crate::failure::{ExitStatus, Failure, FailureKind, Result, unless_fault};
 use crate::files::{is_standard, read_input_or_stdin};
@@ -266,8 +266,7 @@ impl<T> Several<T> {
                 Ok(ExitStatus::No) => status = ExitStatus::No,
                 Err(failure) if failure.kind == FailureKind::ClosedPipe => return Err(failure),
                 Err(failure) => {
-                    let failure = failure.in_store(context.damaged_store());
-                    failures.push(about_match(failure, context).about(&name));
+                    failures.push(in_workspace(failure, context).about(&name));
                 }
             }
         }

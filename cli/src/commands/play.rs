@@ -336,7 +336,7 @@ fn explained_by(record: &Value, revision: &Revision, client: &Client) -> Option<
 fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Result<()> {
     require_unused(&[("`--dice`", args.dice.is_some()), ("`--dry-run`", args.dry_run)])?;
     let revision = &args.revision;
-    if client.kind() == TokenKind::Seat && lines.len() > 1 {
+    if client.kind == TokenKind::Seat && lines.len() > 1 {
         return Err(needs_store("a call with several commands of a seat"));
     }
     if args.expect.is_some() && revision.seq.is_some() && args.expect != revision.seq {
@@ -350,7 +350,7 @@ fn require_sendable(args: &Args, lines: &[ScriptCommand], client: &Client) -> Re
     }
     match args.viewer {
         // The service answers the host with everything, whatever seat gives the commands.
-        Some(viewer) if client.kind() != TokenKind::Seat && !viewer.sees_all() => {
+        Some(viewer) if client.kind != TokenKind::Seat && !viewer.sees_all() => {
             Err(needs_store(&format!("`--seat {viewer}` without that seat's token")))
         }
         // Without commands, only a view can show whether the token is of this seat.

@@ -240,7 +240,7 @@ fn service_findings(context: &Context) -> Vec<DoctorFinding> {
         }
         Err(error) => findings.push(DoctorFinding::failed("service", &error.into())),
     }
-    let kind = match client.kind() {
+    let kind = match client.kind {
         TokenKind::Admin => "the admin",
         TokenKind::Host => "the host of a match",
         TokenKind::Seat => "a seat",
