@@ -23,14 +23,10 @@ use tokio::time::{Sleep, sleep};
 use tower::ServiceExt;
 
 use crate::app::lock;
-use crate::limits::{ClientAddress, HEADER_BYTES_MAX, HEADER_TIME, WRITE_TIME};
-
-/// How many open files are reserved for the store if it is a directory, and if it is in a database.
-const FILES_OF_DIRECTORY: usize = 32;
-const FILES_OF_DATABASE: usize = 128;
-
-const CONNECTIONS_MIN: usize = 8;
-const CONNECTIONS_MAX: usize = 1 << 20;
+use crate::limits::{
+    CONNECTIONS_MAX, CONNECTIONS_MIN, ClientAddress, FILES_OF_DATABASE, FILES_OF_DIRECTORY, HEADER_BYTES_MAX,
+    HEADER_TIME, WRITE_TIME,
+};
 
 #[derive(Clone)]
 pub(crate) struct Connections {
@@ -72,8 +68,12 @@ impl Connections {
         let service = service_fn(move |mut request: Request<Incoming>| {
             let routes = routes.clone();
             let work = Work::begin(&of_requests);
-            let forwarded = behind_proxy.then(|| ClientAddress::of_forwarded(request.headers()));
-            request.extensions_mut().insert(forwarded.unwrap_or_else(|| ClientAddress::of_peer(peer.ip())));
+            let client = if behind_proxy {
+                ClientAddress::of_forwarded(request.headers())
+            } else {
+                ClientAddress::of_peer(peer.ip())
+            };
+            request.extensions_mut().insert(client);
             async move {
                 let response = routes.oneshot(request).await?;
                 // The body holds `work` until it is dropped, because the response is part of the work on the request.

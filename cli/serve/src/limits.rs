@@ -56,6 +56,13 @@ const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
 /// How many times the requests of a second a burst may have.
 const BURST: NonZeroU32 = NonZeroU32::new(4).unwrap();
 
+/// How many open files are reserved for the store if it is a directory, and if it is in a database.
+pub(crate) const FILES_OF_DIRECTORY: usize = 32;
+pub(crate) const FILES_OF_DATABASE: usize = 128;
+
+pub(crate) const CONNECTIONS_MIN: usize = 8;
+pub(crate) const CONNECTIONS_MAX: usize = 1 << 20;
+
 /// The longest answer of `legal` and `ask`.
 pub(crate) const ANSWER_BYTES_MAX: usize = 4 << 20;
 
@@ -121,9 +128,7 @@ impl ServiceLimits {
             counted.retain_recent();
         }
         let admitted = counted.check_key(token.as_bytes());
-        admitted.map_err(|_| {
-            Problem::new(ProblemCode::SlowDown, "too many requests with this token; try again in a second")
-        })
+        admitted.map_err(|_| Problem::slow_down("too many requests with this token; try again in a second"))
     }
 
     pub(crate) fn request(&self) -> ApiResult<OwnedSemaphorePermit> {
@@ -153,10 +158,7 @@ impl ServiceLimits {
         }
         let of_token = counts.by_token.entry(token).or_default();
         if *of_token >= most {
-            return Err(Problem::new(
-                ProblemCode::SlowDown,
-                "too many streams with this token; end one first",
-            ));
+            return Err(Problem::slow_down("too many streams with this token; end one first"));
         }
         *of_token += 1;
         counts.all += 1;
@@ -251,7 +253,7 @@ impl AnswerBytes {
         if of_token > 0 && of_token + bytes > ANSWERS_OF_TOKEN_MAX {
             self.refused += 1;
             let detail = "too many long answers with this token are still being read; read one first";
-            return Err(Problem::new(ProblemCode::SlowDown, detail));
+            return Err(Problem::slow_down(detail));
         }
         if self.bytes > 0 && self.bytes + bytes > ANSWERS_MAX {
             self.refused += 1;
@@ -370,7 +372,7 @@ impl Folds {
         // Each fold that runs or waits has a reference, and the map has one.
         if Arc::strong_count(&of_reader) > FOLDS_OF_READER + WAITING_OF_READER + 1 {
             let detail = "too many reads of long matches at once with this token; try again in a second";
-            return Err(Problem::new(ProblemCode::SlowDown, detail));
+            return Err(Problem::slow_down(detail));
         }
         let of_reader = of_reader.acquire_owned().await;
         let of_match = self.places_of(FoldsOf::Match(game.cloned()), self.at_once - 1).acquire_owned().await;
@@ -396,13 +398,12 @@ pub(crate) struct Guesses(Mutex<BTreeMap<IpAddr, Instant>>);
 impl Guesses {
     pub(crate) fn require_few(&self, client: ClientAddress) -> ApiResult<()> {
         let Some(address) = client.0 else { return Ok(()) };
-        let is_over =
-            lock(&self.0).get(&address).is_some_and(|until| *until > Instant::now() + GUESSES_BURST);
-        if is_over {
-            let detail = "too many unknown tokens from this address; try again in a second";
-            return Err(Problem::new(ProblemCode::SlowDown, detail));
+        match lock(&self.0).get(&address) {
+            Some(until) if *until > Instant::now() + GUESSES_BURST => {
+                Err(Problem::slow_down("too many unknown tokens from this address; try again in a second"))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(crate) fn count(&self, client: ClientAddress) {

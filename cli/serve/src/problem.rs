@@ -166,6 +166,10 @@ impl Problem {
         Self::new(ProblemCode::Overloaded, detail)
     }
 
+    pub(crate) fn slow_down(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ProblemCode::SlowDown, detail)
+    }
+
     pub(crate) fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ProblemCode::Forbidden, detail)
     }

@@ -364,10 +364,7 @@ fn back_branch(app: &App, open: &OpenBranch, after: u64) -> ApiResult<BranchName
             continue;
         }
         if branches.len() >= BRANCHES_MAX {
-            return Err(Problem::new(
-                ProblemCode::SlowDown,
-                format!("a match has at most {BRANCHES_MAX} branches"),
-            ));
+            return Err(Problem::slow_down(format!("a match has at most {BRANCHES_MAX} branches")));
         }
         match app.store.create_branch(match_name, &name, &revision.branch, after, Vec::new()) {
             Ok(()) => return Ok(name),

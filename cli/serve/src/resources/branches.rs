@@ -95,10 +95,7 @@ pub(crate) async fn create(
         let seq = seq.map_or_else(|| app.store.head(&match_name, &parent), Ok)?;
         let branches = app.store.branches(&match_name)?;
         if branches.len() >= BRANCHES_MAX && branches.iter().all(|info| info.name != branch) {
-            return Err(Problem::new(
-                ProblemCode::SlowDown,
-                format!("a match has at most {BRANCHES_MAX} branches"),
-            ));
+            return Err(Problem::slow_down(format!("a match has at most {BRANCHES_MAX} branches")));
         }
         app.store.create_branch(&match_name, &branch, &parent, seq, Vec::new())?;
         let made = listed(app, &access, &match_name)?.into_iter().find(|listed| listed.branch == branch);
