@@ -102,7 +102,13 @@ type Sink<'a> = dyn FnMut(&str) -> Result<()> + 'a;
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     args.require_used_options()?;
-    let Some(kind) = args.kind() else { return count_groups(args, context) };
+    let kind = match args.rows {
+        Rows::Matches => TableKind::Matches,
+        Rows::Entries => TableKind::Entries,
+        Rows::Effects => TableKind::Effects,
+        Rows::Fields => TableKind::Fields(args.fields.clone()),
+        Rows::Groups => return count_groups(args, context),
+    };
     let path = args.file.path()?;
     let corpus = args.corpus.corpus(&mut context.workspace)?;
     let output = &mut context.output;
@@ -235,16 +241,6 @@ impl Args {
             Condition::check_path(path).map_err(Failure::usage)?;
         }
         Ok(())
-    }
-
-    fn kind(&self) -> Option<TableKind> {
-        match self.rows {
-            Rows::Matches => Some(TableKind::Matches),
-            Rows::Entries => Some(TableKind::Entries),
-            Rows::Effects => Some(TableKind::Effects),
-            Rows::Fields => Some(TableKind::Fields(self.fields.clone())),
-            Rows::Groups => None,
-        }
     }
 }
 
