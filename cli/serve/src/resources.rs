@@ -15,7 +15,6 @@ pub(crate) mod calendars;
 pub(crate) mod calls;
 pub(crate) mod entries;
 pub(crate) mod events;
-pub(crate) mod files;
 pub(crate) mod grants;
 pub(crate) mod match_document;
 pub(crate) mod matches;

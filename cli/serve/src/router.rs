@@ -23,8 +23,8 @@ use crate::middleware::{around, counted};
 use crate::problem::ProblemJson;
 use crate::resources::grants::NewGrantJson;
 use crate::resources::{
-    accord, branches, calendars, calls, entries, events, files, grants, matches, notes, pages, papers,
-    position, rematch, rulesets, running,
+    accord, branches, calendars, calls, entries, events, grants, matches, notes, pages, papers, position,
+    rematch, rulesets, running,
 };
 
 /// What the description has besides its routes.
@@ -55,9 +55,9 @@ fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(position::find))
         .routes(routes!(position::try_out))
         .routes(routes!(branches::diff))
-        .routes(routes!(files::frames))
-        .routes(routes!(files::replay))
-        .routes(routes!(files::page))
+        .routes(routes!(branches::frames))
+        .routes(routes!(branches::replay))
+        .routes(routes!(branches::page))
         .routes(routes!(events::follow))
         .routes(routes!(grants::list, grants::create))
         .routes(routes!(grants::revoke))
