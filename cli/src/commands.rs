@@ -35,7 +35,6 @@ pub(crate) mod find;
 pub(crate) mod game;
 pub(crate) mod import;
 pub(crate) mod join;
-pub(crate) mod key;
 pub(crate) mod log;
 pub(crate) mod mail;
 pub(crate) mod man;
@@ -95,7 +94,7 @@ verbs! {
         Check(check::Args) => check::run,
         Simulate(simulate::Args) => simulate::run,
         Verify(verify::Args) => verify::run,
-        #[command(subcommand)] Key(key::KeyCommand) => key::KeyCommand::run,
+        #[command(subcommand)] Key(checkpoint::KeyCommand) => checkpoint::KeyCommand::run,
         #[command(subcommand)] Checkpoint(checkpoint::CheckpointCommand) => checkpoint::CheckpointCommand::run,
         Bundle(bundle::Args) => bundle::run,
         Audit(audit::Args) => audit::run,

@@ -421,13 +421,6 @@ pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn 
     Ok(resolved?)
 }
 
-pub(super) fn module_of(module: &Path, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
-    match module.to_string_lossy().parse() {
-        Ok(digest) => find_module(&digest, context),
-        Err(_) => Ok(read(module)?.1),
-    }
-}
-
 /// Runs the laws on a module or referee, from its example, and returns the broken ones. Unfinished laws count as
 /// broken.
 fn laws_broken_by(rules: &dyn AnyRules, seconds: u64) -> Vec<String> {
@@ -479,16 +472,6 @@ fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
     let file = read_module(path).map_err(|error| Failure::file("read", path, &error))?;
     let rules = load(&file).map_err(|error| unusable(path, &error))?;
     Ok((file, rules))
-}
-
-/// Adds a hint about the first file that does not load as a module, because it may hold the missing rules.
-pub(super) fn name_unusable(failure: Failure, context: &Context) -> Failure {
-    for found in context.modules.files().unwrap_or_default() {
-        if let Err(error) = found.rules {
-            return failure.hint(format!("`{}` does not load: {error}", found.path.display()));
-        }
-    }
-    failure
 }
 
 fn files(context: &Context) -> Result<Vec<ModuleFile>, Failure> {

@@ -13,7 +13,7 @@ use turnfold_history::{ReplayError, Revision, find_rules};
 use turnfold_mail::{MailError, MatchAccord, read_accord};
 use turnfold_store::{Genesis, MatchName};
 
-use super::game::{MODULES_TIME, add, find_module, name_unusable};
+use super::game::{MODULES_TIME, add, find_module};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure};
 use crate::output::{Line, dim, plain, strong};
@@ -149,11 +149,18 @@ pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, F
         let found = context.registry.referee(name)?;
         return found.ok_or_else(|| no_referee(name));
     }
-    find_rules(name, &context.registry).map_err(|error| match error {
-        ReplayError::NoRules(_, ref cause) if matches!(**cause, NoRules::Unknown { .. }) => {
-            name_unusable(error.into(), context)
+    find_rules(name, &context.registry).map_err(|error| {
+        let is_unknown =
+            matches!(&error, ReplayError::NoRules(_, cause) if matches!(**cause, NoRules::Unknown { .. }));
+        let failure = Failure::from(error);
+        if is_unknown {
+            for found in context.modules.files().unwrap_or_default() {
+                if let Err(error) = found.rules {
+                    return failure.hint(format!("`{}` does not load: {error}", found.path.display()));
+                }
+            }
         }
-        error => error.into(),
+        failure
     })
 }
 

@@ -15,7 +15,7 @@ use turnfold_history::tfl::{Replay, replay_bytes};
 use turnfold_history::{Revision, Sources};
 use turnfold_store::{BranchInfo, MatchInfo, StoreReader};
 
-use super::module_of;
+use super::{find_module, read};
 use crate::commands::new::{find, no_referee};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
@@ -79,13 +79,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
     let others = OtherRules::find(args, context)?;
     // A port has the name of a built-in game, so it never enters the registry (RF-4).
-    let registry = match &others {
-        Some(OtherRules::Port(_)) => context.registry.clone().without_referees(),
-        _ => context.registry.clone(),
-    };
+    let mut registry = context.registry.clone();
+    if others.port.is_some() {
+        registry = registry.without_referees();
+    }
     let mut unsearched = Vec::new();
     let findings = if args.matches {
-        of_store(&context.read_store()?, &registry, others.as_ref())?
+        of_store(&context.read_store()?, &registry, &others)?
     } else {
         let piped = read_piped(&args.paths)?;
         let FoundFiles { files, unread, failed } = FoundFiles::replays(&args.paths);
@@ -100,14 +100,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
             let bytes = if is_standard(&path) { piped.clone() } else { Limits::REPLAY.read_file(&path)? };
             let bytes = replay_bytes(&path, bytes)?;
             let replay = Replay::read_any_version(name, &bytes, &registry)?;
-            Ok(OtherRules::fold(others.as_ref(), RecordedLog::of_replay(&replay, &registry)))
+            Ok(others.of_log(RecordedLog::of_replay(&replay, &registry)))
         })
     };
-    let port = match &others {
-        Some(OtherRules::Port(port)) => Some(port),
-        _ => None,
-    };
-    let summary = Summary::of(&findings, args.matches, port);
+    let summary = Summary::of(&findings, args.matches, others.port.as_ref());
     context.output.show(&summary, || summary.lines(if args.all { usize::MAX } else { SHOWN_MAX }))?;
     let mut troubled = 0;
     for finding in &findings {
@@ -126,21 +122,26 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 /// The rules that the options name for the logs of their ruleset.
-enum OtherRules {
+#[derive(Default)]
+struct OtherRules {
     /// Rules that replace those under which the log was recorded.
-    Given(Arc<dyn AnyRules>),
+    given: Option<Arc<dyn AnyRules>>,
     /// A referee that claims to be the same game, which is compared with the rules of this build (RF-20).
-    Port(Arc<dyn AnyRules>),
+    port: Option<Arc<dyn AnyRules>>,
 }
 
 impl OtherRules {
-    fn find(args: &Args, context: &Context) -> Result<Option<Self>, Failure> {
+    fn find(args: &Args, context: &Context) -> Result<Self, Failure> {
         if let Some(module) = &args.module {
-            return Ok(Some(Self::Given(module_of(module, context)?)));
+            let given = match module.to_string_lossy().parse() {
+                Ok(digest) => find_module(&digest, context)?,
+                Err(_) => read(module)?.1,
+            };
+            return Ok(Self { given: Some(given), port: None });
         }
-        let Some(given) = &args.rules else { return Ok(None) };
+        let Some(given) = &args.rules else { return Ok(Self::default()) };
         let Some(name) = given.strip_prefix("referee:") else {
-            return Ok(Some(Self::Given(find(given, context)?)));
+            return Ok(Self { given: Some(find(given, context)?), port: None });
         };
         if context.registry.find(name).is_none() {
             let name = name.escape_debug();
@@ -149,17 +150,22 @@ impl OtherRules {
         }
         let referees = context.registry.referees().ok_or_else(|| no_referee(name))?;
         match referees.by_name(name) {
-            Ok(Some(port)) => Ok(Some(Self::Port(port))),
+            Ok(Some(port)) => Ok(Self { given: None, port: Some(port) }),
             Ok(None) => Err(no_referee(name)),
             Err(why) => Err(Failure::usage(format!("the referee of `{name}`: {why}"))),
         }
     }
 
-    fn fold(others: Option<&Self>, mut log: RecordedLog) -> RecordedLog {
-        match others {
-            Some(Self::Given(rules)) if rules.name() == log.rules.name() => log.rules = rules.clone(),
-            Some(Self::Port(port)) if port.name() == log.rules.name() => log.port = Some(port.clone()),
-            _ => {}
+    fn of_log(&self, mut log: RecordedLog) -> RecordedLog {
+        if let Some(rules) = &self.given
+            && rules.name() == log.rules.name()
+        {
+            log.rules = rules.clone();
+        }
+        if let Some(port) = &self.port
+            && port.name() == log.rules.name()
+        {
+            log.port = Some(port.clone());
         }
         log
     }
@@ -168,7 +174,7 @@ impl OtherRules {
 fn of_store(
     store: &StoreReader,
     registry: &Registry,
-    others: Option<&OtherRules>,
+    others: &OtherRules,
 ) -> Result<Vec<ImpactFinding>, Failure> {
     let mut branches = Vec::new();
     for MatchInfo { name: match_name, .. } in store.matches()? {
@@ -188,11 +194,8 @@ fn of_store(
     Ok(in_parallel(branches, |_, branch| {
         let branch = branch?;
         let log = store.read(&branch.match_name, &branch.branch, None)?;
-        let rules = match others {
-            Some(OtherRules::Given(rules)) if rules.name() == log.genesis.ruleset => Some(rules.clone()),
-            _ => None,
-        };
-        Ok(OtherRules::fold(others, RecordedLog::of_store(&branch, log, rules, registry)?))
+        let rules = others.given.clone().filter(|rules| rules.name() == log.genesis.ruleset);
+        Ok(others.of_log(RecordedLog::of_store(&branch, log, rules, registry)?))
     }))
 }
 
@@ -357,12 +360,10 @@ impl<'a> Summary<'a> {
                 unreadable_logs.push(UnreadableLog { log, ruleset, version, message: failure.to_string() });
             }
         }
-        let compared = if port.is_some() {
-            "port"
-        } else if is_of_store {
-            "acceptance"
-        } else {
-            "outcomes"
+        let compared = match port {
+            Some(_) => "port",
+            None if is_of_store => "acceptance",
+            None => "outcomes",
         };
         let mut groups: Vec<Group<'_>> = groups.into_values().collect();
         groups.sort_by_key(|group| Reverse(group.logs.len()));
