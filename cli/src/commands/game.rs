@@ -306,11 +306,12 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
     } else {
         read(&args.game)?.1
     };
+    let is_referee = rules.referee().is_some();
     // A second process of a referee is asked as well, and asked again after some time has passed (RF-15).
-    let distrusting = if rules.referee().is_some() { rules.distrusting() } else { None };
+    let distrusting = if is_referee { rules.distrusting() } else { None };
     let mut broken = laws_broken_by(&**distrusting.as_ref().unwrap_or(&rules), args.seconds);
     if broken.is_empty()
-        && rules.referee().is_some()
+        && is_referee
         && let Some(referees) = context.registry.referees()
         && let Err(fault) = catch(|| referees.settle())
     {

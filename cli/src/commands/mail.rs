@@ -85,7 +85,6 @@ impl PostRoom {
     }
 }
 
-/// The letters of a match.
 struct Post<'a> {
     store: &'a StoreReader,
     registry: &'a Registry,

@@ -214,10 +214,8 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     let admin = token.hash();
     let read_again =
         || settings_again(args, &options, admin, &outside).map_err(|failure| failure.to_string());
-    let mut reload: Option<Reload<'_>> = None;
-    if args.config.is_some() || options.admin_token.is_some() {
-        reload = Some(&read_again);
-    }
+    let is_in_files = args.config.is_some() || options.admin_token.is_some();
+    let reload: Option<Reload<'_>> = if is_in_files { Some(&read_again) } else { None };
     let mail = match &options.key {
         Some(key) => Some(hosted_mail(key, &options, context)?),
         None => None,
