@@ -86,7 +86,16 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
         renamed_from = Some(branch);
         Line::from([plain(format_args!("renamed {match_name}@{branch} to ")), new])
     } else if args.delete {
-        delete(&args.revision, context)?;
+        if let Some(client) = context.service()? {
+            let path = format!("/v1/matches/{match_name}/branches/{branch}");
+            let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
+            client.change(&asked, &Sent { body: None, key: None, may_repeat: false })?;
+        } else {
+            let store = context.open_store()?;
+            require_not_by_mail(&store, &args.revision)?;
+            require_not_current(&store, &args.revision)?;
+            store.delete_branch(match_name, branch)?;
+        }
         Line::from([plain("deleted "), new])
     } else {
         let at = create(&args.revision, name, context)?;
@@ -147,20 +156,6 @@ fn create(from: &Revision, name: &BranchName, workspace: &Workspace) -> Result<u
     };
     store.create_branch(match_name, name, branch, at, Vec::new())?;
     Ok(at)
-}
-
-fn delete(revision: &Revision, workspace: &Workspace) -> Result<()> {
-    let Revision { match_name, branch, .. } = revision;
-    if let Some(client) = workspace.service()? {
-        let path = format!("/v1/matches/{match_name}/branches/{branch}");
-        let asked = ServiceRequest::of(path, Vec::new(), Format::Json);
-        client.change(&asked, &Sent { body: None, key: None, may_repeat: false })?;
-        return Ok(());
-    }
-    let store = workspace.open_store()?;
-    require_not_by_mail(&store, revision)?;
-    require_not_current(&store, revision)?;
-    Ok(store.delete_branch(match_name, branch)?)
 }
 
 /// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.

@@ -8,9 +8,9 @@ use turnfold_history::{Revision, Sources};
 use turnfold_mail::desk_naming;
 use turnfold_show::render::match_list::lines;
 use turnfold_show::render::{ListedMatch, OriginDocument, WhoseTurn};
-use turnfold_store::{BranchName, MatchInfo, MatchName, StoreReader};
+use turnfold_store::{BranchName, MatchName};
 
-use crate::context::{Context, Workspace, build_identity};
+use crate::context::{Context, build_identity};
 use crate::failure::{ExitStatus, Result};
 use crate::output::{Line, counted, plain, strong};
 use crate::remote::{ListPart, print_pages};
@@ -69,11 +69,23 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     while left > 0
         && let Some(info) = matches.next()
     {
-        let listed = listed(info?, args, &store, workspace)?;
-        if args.mine.is_none_or(|mine| waits_for(&listed, mine)) {
-            page.push(listed);
-            left -= 1;
+        let info = info?;
+        let origin = OriginDocument::of(&info.genesis);
+        let mut listed = ListedMatch::read(info, &store)?;
+        if args.long {
+            listed.origin = origin;
         }
+        if args.long || args.mine.is_some() {
+            let turn = WhoseTurn::of(&listed.match_name, &store, &workspace.registry, build_identity())?;
+            listed.turn = Some(turn);
+        }
+        if let Some(mine) = args.mine
+            && !matches!(&listed.turn, Some(WhoseTurn::Of(seats, _)) if seats.contains(&mine))
+        {
+            continue;
+        }
+        page.push(listed);
+        left -= 1;
         if page.len() == PAGE {
             output.list(&page, lines)?;
             page.clear();
@@ -81,23 +93,6 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     }
     output.list(&page, lines)?;
     Ok(ExitStatus::Yes)
-}
-
-fn listed(info: MatchInfo, args: &Args, store: &StoreReader, workspace: &Workspace) -> Result<ListedMatch> {
-    let origin = OriginDocument::of(&info.genesis);
-    let mut listed = ListedMatch::read(info, store)?;
-    if args.long {
-        listed.origin = origin;
-    }
-    if args.long || args.mine.is_some() {
-        let turn = WhoseTurn::of(&listed.match_name, store, &workspace.registry, build_identity())?;
-        listed.turn = Some(turn);
-    }
-    Ok(listed)
-}
-
-fn waits_for(listed: &ListedMatch, seat: Seat) -> bool {
-    matches!(&listed.turn, Some(WhoseTurn::Of(seats, _)) if seats.contains(&seat))
 }
 
 /// Continue a match under another version of its ruleset

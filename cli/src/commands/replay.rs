@@ -1,7 +1,7 @@
 //! `turnfold replay`: folds a history again from the start, entry by entry.
 
 use turnfold_history::compare::{Divergence, DivergenceKind};
-use turnfold_history::{SeatHistory, SourceName, ViewedEntry, Viewer};
+use turnfold_history::{SourceName, ViewedEntry, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
@@ -42,33 +42,25 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     // Without `--step`, the replay itself stops at the first difference, so no warning is needed.
-    let seat_history = if args.step {
+    let mut seat_history = if args.step {
         histories::load(args.viewer, &args.source, context)?
     } else {
         histories::load_unchecked(args.viewer, &args.source, context)?
     };
-    if args.step && context.output.is_fillable() {
-        #[cfg(not(feature = "stepper"))]
-        return Err(Failure::usage(crate::context::left_out("stepper")));
-        #[cfg(feature = "stepper")]
-        return step(args.to, seat_history, context);
-    }
-    print(args, seat_history, context)
-}
-
-#[cfg(feature = "stepper")]
-fn step(to: Option<u64>, seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus> {
-    let seat_history = if let Some(to) = to { seat_history.up_to(to)? } else { seat_history };
-    if let Some(revision) = stepper::run(seat_history, context)? {
-        context.output.line(revision)?;
-    }
-    Ok(ExitStatus::Yes)
-}
-
-/// Prints each entry that the viewer may know of, up to the first that its source records otherwise.
-fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> Result<ExitStatus> {
     if let Some(to) = args.to {
         seat_history = seat_history.up_to(to)?;
+    }
+    let fills_screen = args.step && context.output.is_fillable();
+    #[cfg(not(feature = "stepper"))]
+    if fills_screen {
+        return Err(Failure::usage(crate::context::left_out("stepper")));
+    }
+    #[cfg(feature = "stepper")]
+    if fills_screen {
+        if let Some(revision) = stepper::run(seat_history, context)? {
+            context.output.line(revision)?;
+        }
+        return Ok(ExitStatus::Yes);
     }
     let viewer = seat_history.viewer();
     let output = &mut context.output;
@@ -84,7 +76,7 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     printed?;
     let end = folded?;
     let entries = counted(seat_history.head(), "entry", "entries");
-    let note = match seat_history.viewer().state_hash(end.as_ref()) {
+    let note = match viewer.state_hash(end.as_ref()) {
         Some(hash) => [plain(format_args!("{entries}, state ")), dim(hash)].into(),
         None => format!("{entries}, as {viewer} may know them").into(),
     };
@@ -92,6 +84,7 @@ fn print(args: &Args, mut seat_history: SeatHistory, context: &mut Context) -> R
     Ok(ExitStatus::Yes)
 }
 
+/// Prints an entry, and fails if its source records something else.
 fn print_entry(seen: &mut ViewedEntry<'_>, viewer: Viewer, args: &Args, output: &mut Output) -> Result<()> {
     let mut record = if args.step { seen.record_with_view() } else { seen.record() };
     let found = if record.recorded.is_some() { seen.contradiction() } else { None };
