@@ -161,22 +161,17 @@ impl Watch<'_> {
     /// is to end.
     fn next_change(&self, before: &Looked) -> Option<PathBuf> {
         let mut pause = LOOK;
+        let mut earlier = before.clone();
         while self.wait(pause) {
             let watch = clock::stopwatch();
-            let mut now = self.look();
+            let now = self.look();
             pause = LOOK.max(watch.elapsed() * SHARE);
-            while now != *before {
-                if !self.wait(pause) {
-                    return None;
-                }
-                let later = self.look();
-                if later == now {
-                    let mut paths: Vec<_> = before.keys().chain(now.keys()).collect();
-                    paths.sort_unstable();
-                    return paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned();
-                }
-                now = later;
+            if now != *before && now == earlier {
+                let mut paths: Vec<_> = before.keys().chain(now.keys()).collect();
+                paths.sort_unstable();
+                return paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned();
             }
+            earlier = now;
         }
         None
     }
@@ -214,13 +209,8 @@ fn add_of_referee(path: &Path, looked: &mut Looked) {
         return add_folder(path, None, looked);
     }
     looked.insert(path.into(), state(path));
-    let folder = match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
-        None => return,
-    };
     if let Some(ending) = path.extension().filter(|ending| *ending != "exe") {
-        add_folder(folder, Some(ending), looked);
+        add_folder(files::dir_of(path), Some(ending), looked);
     }
 }
 
