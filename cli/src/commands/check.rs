@@ -211,10 +211,8 @@ fn keep_failed(report: &CheckReport) {
     for line in &failed {
         text = text + line + "\n";
     }
-    if let Some(folder) = list.parent() {
-        // Without its folder, the list cannot be written.
-        let _ = fs::create_dir_all(folder);
-    }
+    // Without its folder, the list cannot be written.
+    let _ = fs::create_dir_all(files::dir_of(&list));
     if let Err(cause) = files::write_unsynced(&list, text.as_bytes()) {
         tracing::info!("which files failed is not kept: {cause}");
     }
@@ -243,10 +241,7 @@ fn junit(results: &CheckReport, time: Duration) -> Result<String> {
     let mut suites: Vec<TestSuite> = Vec::new();
     for file in &results.files {
         let path = Path::new(&file.file);
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => xml_text(&folder.display().to_string()),
-            _ => ".".into(),
-        };
+        let folder = xml_text(&files::dir_of(path).display().to_string());
         let name = path.file_name().unwrap_or(path.as_os_str()).display().to_string();
         let mut case = TestCase::new(xml_text(&name), status(file));
         case.set_classname(folder.as_str()).set_time(file.time);
