@@ -257,8 +257,8 @@ impl HistorySource {
     }
 
     /// Writes a revision as a replay file as the host sees it, with every outcome and hash, and returns its closing
-    /// line. The text is that of [`History::to_replay`](History::to_replay), but only a run of entries is in
-    /// memory. A history that is too long is refused before any entry is read.
+    /// line. The text is that of [`History::to_replay`], but only a run of entries is in memory. A history that is too
+    /// long is refused before any entry is read.
     ///
     /// # Errors
     /// [`ReplayError::TooLong`]; [`ReplayError`] if the store, the revision or an entry cannot be read or folded; the
