@@ -183,9 +183,14 @@ fn print_folded(
     if let Some(last) = args.last
         && args.is_filtered()
     {
-        let Some(first) = first_of_last(last, args, range, history)? else {
-            return Ok(ExitStatus::Yes);
-        };
+        let mut latest = VecDeque::new();
+        history.show(range.first.saturating_sub(1), history.head(), &mut |seen| {
+            if args.looks_for(&seen.record()) {
+                push_latest(&mut latest, seen.seq(), last);
+            }
+        })?;
+        // Only entries from the first of these on are folded again to be printed.
+        let Some(first) = latest.front() else { return Ok(ExitStatus::Yes) };
         before = first - 1;
         left = last;
     }
@@ -227,22 +232,6 @@ fn print_folded(
     printed?;
     looked?;
     Ok(ExitStatus::Yes)
-}
-
-/// Returns the first of the last entries that match. Only entries from there are folded again to be printed.
-fn first_of_last(
-    last: u64,
-    args: &Args,
-    range: &RangeName,
-    history: &SeatHistory,
-) -> Result<Option<u64>, Failure> {
-    let mut latest = VecDeque::new();
-    history.show(range.first.saturating_sub(1), history.head(), &mut |seen| {
-        if args.looks_for(&seen.record()) {
-            push_latest(&mut latest, seen.seq(), last);
-        }
-    })?;
-    Ok(latest.front().copied())
 }
 
 /// Adds the number of an entry, and keeps only the last ones.

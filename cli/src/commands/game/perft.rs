@@ -111,7 +111,23 @@ impl Count {
         let mut frontier = Frontier::from([(self.key(state.as_ref()), (state, 1))]);
         let mut levels = Vec::new();
         for depth in first..=last {
-            frontier = self.next(&frontier, depth)?;
+            let template = format!("depth {depth} {{bar:30}} {{pos}}/{{len}} {{eta}}");
+            let progress = stderr::progress(frontier.len() as u64, &template);
+            let mut next = Frontier::new();
+            for (state, count) in frontier.values() {
+                for (seat, command) in self.offers(state.as_ref()) {
+                    let after = self.play(state.as_ref(), depth, seat, &command)?;
+                    let (_, sequences) = next.entry(self.key(after.as_ref())).or_insert((after, 0));
+                    *sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
+                    if next.len() > STATES_MAX {
+                        let message = format!("more than {STATES_MAX} distinct states at depth {depth}");
+                        return Err(Failure::usage(message).hint("choose a smaller depth or a smaller setup"));
+                    }
+                }
+                progress.inc(1);
+            }
+            progress.finish_and_clear();
+            frontier = next;
             let mut sequences = 0_u64;
             for (_, count) in frontier.values() {
                 sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
@@ -119,28 +135,6 @@ impl Count {
             levels.push(Level { depth, sequences, states: frontier.len() as u64 });
         }
         Ok(levels)
-    }
-
-    fn next(&self, frontier: &Frontier, depth: u32) -> Result<Frontier, Failure> {
-        let template = format!("depth {depth} {{bar:30}} {{pos}}/{{len}} {{eta}}");
-        let progress = stderr::progress(frontier.len() as u64, &template);
-        let mut next = Frontier::new();
-        for (state, count) in frontier.values() {
-            for (seat, command) in self.offers(state.as_ref()) {
-                let after = self.play(state.as_ref(), depth, seat, &command)?;
-                let (_, sequences) = next.entry(self.key(after.as_ref())).or_insert((after, 0));
-                *sequences = sequences.checked_add(*count).ok_or_else(|| too_many_sequences(depth))?;
-                if next.len() > STATES_MAX {
-                    return Err(Failure::usage(format!(
-                        "more than {STATES_MAX} distinct states at depth {depth}"
-                    ))
-                    .hint("choose a smaller depth or a smaller setup"));
-                }
-            }
-            progress.inc(1);
-        }
-        progress.finish_and_clear();
-        Ok(next)
     }
 
     fn key(&self, state: &dyn AnyState) -> ([u8; 32], u64) {

@@ -280,19 +280,6 @@ fn exit_status(taken: &[PrintedMail], output: &mut Output) -> Result<ExitStatus,
 }
 
 impl PrintedMail {
-    fn no_answer(&self) -> Option<&'static str> {
-        let TakenMail { mail, is_of_player, .. } = &self.taken;
-        if mail.obstacle == Some(Obstacle::TooLong) {
-            Some("it is longer than 1 MiB, so it was not read")
-        } else if mail.notice.is_some() {
-            Some("a program sent it, so it gets no answer")
-        } else if mail.from.is_some() && !is_of_player {
-            Some("`addresses` does not have its sender, so it gets no answer")
-        } else {
-            None
-        }
-    }
-
     fn print(&self, output: &mut Output) -> io::Result<()> {
         if let Some(reply) = &self.taken.reply {
             self.print_reply(reply, output)?;
@@ -304,7 +291,15 @@ impl PrintedMail {
             });
             output.show(&printed, || vec![format!("{}noted: {message}", self.place(None)).into()])?;
         } else if self.taken.papers.is_empty() {
-            let no_answer = self.no_answer();
+            let TakenMail { mail, is_of_player, .. } = &self.taken;
+            let mut no_answer = None;
+            if mail.obstacle == Some(Obstacle::TooLong) {
+                no_answer = Some("it is longer than 1 MiB, so it was not read");
+            } else if mail.notice.is_some() {
+                no_answer = Some("a program sent it, so it gets no answer");
+            } else if mail.from.is_some() && !is_of_player {
+                no_answer = Some("`addresses` does not have its sender, so it gets no answer");
+            }
             let printed = json!({
                 "file": input_name(&self.path), "match": self.match_name, "line": null, "seat": null, "kind": null,
                 "number": null, "digest": null, "outcome": "no_paper", "reason": null, "message": no_answer,

@@ -9,7 +9,7 @@ use serde_json::json;
 use turnfold_core::registry::ModuleSource as _;
 use turnfold_history::{ReplayError, input};
 use turnfold_proof::bundle::NeededModule;
-use turnfold_store::{LostEntries, RescueError, Salvage, Store, StoreReader, Totals};
+use turnfold_store::{RescueError, Salvage, Store, StoreReader, Totals};
 
 use super::{in_words, place, progress};
 use crate::context::{Context, StoreAddress, is_database};
@@ -137,26 +137,23 @@ pub(super) fn salvage(args: &SalvageArgs, context: &mut Context) -> Result<ExitS
     context.output.verdict(is_all, &salvaged, || {
         let mut lines = Vec::new();
         for lost in &lost {
-            let what = plain(format_args!("{}: {}", lost_at(lost), lost.reason));
-            lines.push(Line::from([removed("lost"), what]));
+            let entries = match (lost.from, lost.to) {
+                (Some(from), Some(to)) if from == to => format!(" entry {from}"),
+                (Some(from), Some(to)) => format!(" entries {from} to {to}"),
+                (Some(from), None) => format!(" entries from {from} on"),
+                (None, Some(to)) => format!(" entries up to {to}"),
+                (None, None) => String::new(),
+            };
+            let mut at = String::new();
+            // A loss of the store as a whole has no place.
+            if let Some(match_name) = &lost.match_name {
+                at = format!(" {}{entries}", place(match_name.as_str(), lost.branch.as_ref(), None));
+            }
+            lines.push(Line::from([removed("lost"), plain(format_args!("{at}: {}", lost.reason))]));
         }
         let heading = plain(if is_all { "saved everything in store " } else { "saved in store " });
         let totals = plain(format_args!(": {}", in_words(saved)));
         lines.push(Line::from([heading, strong(&store), totals]));
         lines
     })
-}
-
-fn lost_at(lost: &LostEntries) -> String {
-    // A loss of the store as a whole has no place.
-    let Some(match_name) = &lost.match_name else { return String::new() };
-    let place = place(match_name.as_str(), lost.branch.as_ref(), None);
-    let entries = match (lost.from, lost.to) {
-        (Some(from), Some(to)) if from == to => format!(" entry {from}"),
-        (Some(from), Some(to)) => format!(" entries {from} to {to}"),
-        (Some(from), None) => format!(" entries from {from} on"),
-        (None, Some(to)) => format!(" entries up to {to}"),
-        (None, None) => String::new(),
-    };
-    format!(" {place}{entries}")
 }
