@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if let [file] = args.files.as_slice()
         && files.sources == args.files
     {
-        return import(args, file, &mut None, context);
+        return import(args, file, &mut None, true, context);
     }
     for (option, is_used) in [("--name", args.name.is_some()), ("--branch", args.branch.is_some())] {
         if is_used {
@@ -93,11 +93,17 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     files.answer_each(
         |file| file.display().to_string(),
         context,
-        |file, context| import(args, file, &mut store, context),
+        |file, context| import(args, file, &mut store, false, context),
     )
 }
 
-fn import(args: &Args, file: &Path, opened: &mut Option<Store>, context: &mut Context) -> Result<ExitStatus> {
+fn import(
+    args: &Args,
+    file: &Path,
+    opened: &mut Option<Store>,
+    is_only: bool,
+    context: &mut Context,
+) -> Result<ExitStatus> {
     if args.recording {
         #[cfg(feature = "modules")]
         return import_recording(args, file, context);
@@ -130,6 +136,10 @@ fn import(args: &Args, file: &Path, opened: &mut Option<Store>, context: &mut Co
     };
     store.create_long_match(&name, &genesis, entries)?;
     passed.keep(&name, &*rules, &context.workspace, store);
+    if is_only {
+        // Others may write while the answer waits for its reader.
+        *opened = None;
+    }
     let hash = state.state_hash();
     let imported = json!({
         "file": file.display().to_string(), "match": name.as_str(), "entries": count, "state_hash": hash, "new": NEW,
