@@ -15,13 +15,11 @@ use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
 
 use super::play::require_not_by_mail;
-use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
-use crate::files;
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
-use crate::program;
 use crate::stderr::progress;
+use crate::{clock, files, program};
 
 /// Change one entry and play the rest again, as a branch or file
 ///

@@ -17,14 +17,12 @@ use turnfold_history::ReplayError;
 use turnfold_history::golden::{CheckReport, FileCheck, FoundFiles};
 use turnfold_history::input::{Limits, has_ending, input_name, is_page, is_standard};
 
-use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{self, folder_of};
 use crate::output::{Line, Output, printable_lines};
-use crate::program;
 use crate::sources::{read_piped, warn_of_unread};
-use crate::stderr;
+use crate::{clock, program, stderr};
 
 /// Verify golden logs
 ///

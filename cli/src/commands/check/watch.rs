@@ -25,13 +25,10 @@ use turnfold_history::input::is_standard;
 use walkdir::{DirEntry, WalkDir};
 
 use super::Args;
-use crate::clock;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
-use crate::files;
 use crate::output::{counted, warn};
-use crate::signals;
-use crate::stderr;
+use crate::{clock, files, signals, stderr};
 
 /// A variable that only checks have that a watch has started.
 pub(super) const ONCE: &str = "TURNFOLD_CHECK_ONCE";
