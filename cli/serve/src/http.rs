@@ -8,9 +8,10 @@ use axum::extract::{FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, Version};
+use bytes::BytesMut;
 use futures_util::stream;
 use http_body::Body as _;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde::Deserializer;
 use serde::de::{DeserializeOwned, Error as _};
 use tokio::sync::mpsc;
@@ -146,16 +147,29 @@ pub(crate) async fn body(request: Request, media_type: &str, bytes_max: usize) -
     if request.body().size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
-    match timeout(BODY_TIME, Limited::new(request.into_body(), bytes_max).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(bytes_max)),
-        Ok(Err(_)) => Err(Problem::bad("the body broke off")),
+    match timeout(BODY_TIME, read_body(request.into_body(), bytes_max)).await {
+        Ok(read) => read,
         Err(_) => Err(Problem::new(ProblemCode::Timeout, "the body did not come in time")),
     }
 }
 
 fn too_large(bytes_max: usize) -> Problem {
     Problem::new(ProblemCode::TooLarge, format!("expected a body of at most {bytes_max} bytes"))
+}
+
+async fn read_body(mut body: Body, bytes_max: usize) -> ApiResult<Bytes> {
+    // SV-31: parts are joined as they come, because a client may send a body in parts of one byte, and a list of those
+    // would take many times the memory of the body.
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Err(Problem::bad("the body broke off")) };
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
 }
 
 pub(crate) async fn json_body<T: DeserializeOwned>(request: Request) -> ApiResult<T> {
