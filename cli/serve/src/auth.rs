@@ -206,13 +206,13 @@ impl KnownGrants {
         let found = store.find_grant(hash)?;
         let known = &mut *lock(&self.0);
         known.grants.remove(hash);
-        if known.grants.len() >= KNOWN_MAX {
-            known.grants.retain(|_, old| old.is_fresh(known.forgotten));
-        }
-        if let Some(grant) = &found
-            && known.grants.len() < KNOWN_MAX
-        {
-            known.grants.insert(*hash, KnownGrant { grant: grant.clone(), read_at, forgotten });
+        if let Some(grant) = &found {
+            if known.grants.len() >= KNOWN_MAX {
+                known.grants.retain(|_, old| old.is_fresh(known.forgotten));
+            }
+            if known.grants.len() < KNOWN_MAX {
+                known.grants.insert(*hash, KnownGrant { grant: grant.clone(), read_at, forgotten });
+            }
         }
         Ok(found)
     }

@@ -112,8 +112,11 @@ impl Looking<'_> {
 
     /// Returns `true` if the delta after a head can be computed without folding a long log.
     pub(crate) fn is_near(self, from: u64) -> bool {
+        let viewers = self.branch.viewers();
+        // It is locked as by `lock`, also after a thread that held it has panicked.
+        viewers.clear_poison();
         let mut settled = 0;
-        if let Ok(viewers) = self.branch.viewers().try_lock()
+        if let Ok(viewers) = viewers.try_lock()
             && let Some(knowledge) = viewers.get(&self.viewer)
             && let Some(cursor) = knowledge.nearest(from)
         {
