@@ -207,12 +207,7 @@ impl Proposal {
         self.old != self.blessed.to_string().as_bytes()
     }
 
-    fn review(
-        &self,
-        mode: Mode,
-        consent: &mut Consent,
-        output: &mut Output,
-    ) -> Result<Option<(String, Fate)>> {
+    fn review(&self, mode: Mode, consent: &mut Consent, output: &mut Output) -> Result<Option<String>> {
         if !self.is_change() {
             return Ok(None);
         }
@@ -230,7 +225,7 @@ impl Proposal {
             output.note([[warning("rules change?"), change].into()])?;
         }
         match mode {
-            Mode::Accept => Ok(Some((self.blessed.to_string(), Fate::Written))),
+            Mode::Accept => Ok(Some(self.blessed.to_string())),
             Mode::Print => Ok(None),
             Mode::Ask => self.ask(consent, output),
         }
@@ -238,7 +233,7 @@ impl Proposal {
 
     /// Asks about one change after another. The closing line follows from the other changes, so the user is asked about
     /// it only if nothing else changes.
-    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<(String, Fate)>> {
+    fn ask(&self, consent: &mut Consent, output: &mut Output) -> Result<Option<String>> {
         let of_lines = self.changes.split(Change::is_of_closing_line).next().unwrap_or_default();
         let asked_about = if of_lines.is_empty() { self.changes.as_slice() } else { of_lines };
         let mut accepted = BTreeSet::new();
@@ -263,13 +258,13 @@ impl Proposal {
             }
         }
         if !refused {
-            return Ok(Some((self.blessed.to_string(), Fate::Written)));
+            return Ok(Some(self.blessed.to_string()));
         }
         if accepted.is_empty() {
             return Ok(None);
         }
         let replay = self.replay.bless_lines(&self.blessed, |line| accepted.contains(&line));
-        Ok(Some((replay.to_string(), Fate::InPart)))
+        Ok(Some(replay.to_string()))
     }
 
     fn lines(&self, changes: &[Change]) -> Vec<Line> {
@@ -277,10 +272,11 @@ impl Proposal {
     }
 
     /// Writes the accepted content, unless the file has changed since it was read. A symbolic link stays a link.
-    fn write(&self, accepted: Option<(String, Fate)>) -> Result<Fate> {
-        let Some((new, fate)) = accepted else {
+    fn write(&self, accepted: Option<String>) -> Result<Fate> {
+        let Some(new) = accepted else {
             return Ok(if self.is_change() { Fate::Left } else { Fate::Unchanged });
         };
+        let fate = if new == self.blessed.to_string() { Fate::Written } else { Fate::InPart };
         let current = Limits::REPLAY.read_file(&self.path)?;
         if current == new.as_bytes() {
             return Ok(fate);
