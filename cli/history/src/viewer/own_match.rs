@@ -12,7 +12,7 @@ use turnfold_core::{AnyState, DicePolicy, MatchResult, Step};
 
 use crate::input::Limits;
 use crate::tfl::{Replay, ReplayLine};
-use crate::{History, HistorySource, LogEntry, ReplayError, SeatHistory, Viewer};
+use crate::{History, LogEntry, ReplayError, SeatHistory, Viewer};
 
 /// The last state of the match that a viewer may know, with its standings before the first entry and after each.
 type OwnMatch = (Box<dyn AnyState>, Vec<MatchStanding>);
@@ -121,7 +121,7 @@ impl SeatHistory {
         let end = self.fold(&mut |seen| {
             entries.push(LogEntry::new(seen.seq(), seen.seat(), seen.stand_in()));
         })?;
-        let HistorySource { history, .. } = &self.source;
+        let history = &self.source.history;
         let Ok(setup) = end.setup_seen(&history.setup, self.viewer().perspective()) else { return Ok(None) };
         let Ok(mut own) = history.rules.start(&setup) else { return Ok(None) };
         let mut standings = vec![MatchStanding::of(&*own)];
@@ -139,7 +139,7 @@ impl SeatHistory {
     /// As for [`fold`](Self::fold), [`ReplayError::TooLong`], and [`ReplayError::NotSeparable`] if the rules show the
     /// player something else without the concealed rest.
     pub fn to_replay(&self) -> Result<Replay, ReplayError> {
-        let Self { source: HistorySource { history, .. }, .. } = self;
+        let history = &self.source.history;
         let viewer = self.viewer();
         if viewer.sees_all() {
             return self.source.until(self.source.head)?.to_replay();
