@@ -103,10 +103,10 @@ fn a_key_appends_once() {
 $ turnfold play duel --once monday confirm "move 1,-1"
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
-$ turnfold play duel --once monday confirm "move 1,-1"
+$ turnfold play duel --once monday --expect 3 confirm "move 1,-1"
 4 p2 confirm => ignored not_your_unit #8bc3cdd5a21478a4
 5 p2 move 1,-1 => ignored nothing_selected #8bc3cdd5a21478a4
-$ turnfold play duel --once monday confirm
+$ turnfold play duel --once monday --expect 3 confirm
 exit 1| error: the key was used for other commands, entries 4 to 5 of `duel`; choose a new key
 $ turnfold play duel --once "not a key" confirm
 exit 2| error: invalid value 'not a key' for '--once <KEY>': expected a key of 1 to 128 printable ASCII characters without spaces, found `not a key`; see `--help`
