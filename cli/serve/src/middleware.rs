@@ -257,11 +257,96 @@ fn metrics_text(app: &App) -> ApiResult<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::num::NonZeroU32;
+
+    use axum::Router;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use tower::ServiceExt;
+    use turnfold_core::{DicePolicy, Registry as Games};
+    use turnfold_store::{Genesis, GrantLabel, NewGrant};
+
     use super::*;
+    use crate::auth::AccessToken;
+    use crate::server::{Options, Outside, Settings};
 
     #[test]
     fn only_a_client_that_writes_reads_of_appends() {
         assert!(!took_too_long(true).contains("append"));
         assert!(took_too_long(false).contains("an append may have been recorded"));
+    }
+
+    /// Serves damage of a store at a route that looks at no token, and returns the problem.
+    async fn damage_seen_by(app: &Arc<App>, token: &str) -> String {
+        let damaged = || async {
+            let reason = "at byte 7".to_owned();
+            Problem::from(StoreError::Corrupt { match_name: None, branch: None, seq: Some(3), reason })
+        };
+        let layer = from_fn_with_state(Arc::clone(app), around);
+        let routes = Router::new().route("/damaged", get(damaged)).layer(layer);
+        let request = Request::builder().uri("/damaged").header(header::HOST, "localhost");
+        let request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        let response = routes.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        String::from_utf8(body.to_vec()).unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn sv_7_only_the_host_and_the_admin_learn_where_the_store_is_damaged() {
+        let [admin, host, seat, invented] = ["a", "h", "s", "h"].map(|kind| format!("tf_{kind}_"));
+        let [admin, host, seat] = [admin, host, seat].map(|start| start + &"A".repeat(43));
+        let invented = invented + &"B".repeat(42) + "A";
+        let hash = |token: &str| AccessToken::parse(token).unwrap().0.hash();
+        let rate = NonZeroU32::new(100).unwrap();
+        let options = Options {
+            listen: ([127, 0, 0, 1], 0).into(),
+            origin: None,
+            cors: Vec::new(),
+            store_dir: None,
+            cache_bytes: 0,
+            files_max: 0,
+            behind_proxy: false,
+            settings: Settings { admin: hash(&admin), seat_rate: rate, spectator_rate: rate },
+            metrics: None,
+            mail: None,
+            notifying: None,
+        };
+        let outside = Outside {
+            now_ms: || 0,
+            fill_random: |_| Ok(()),
+            roll: |_| Err(io::ErrorKind::Unsupported.into()),
+            build: None,
+        };
+        let store = Store::in_memory();
+        let match_name: MatchName = "duel".parse().unwrap();
+        let genesis = Genesis {
+            format: Genesis::FORMAT,
+            ruleset: "toy".into(),
+            ruleset_version: 1,
+            setup: Vec::new(),
+            dice: DicePolicy::Recorded,
+            match_id: [1; 16],
+            title: String::new(),
+            created_at_ms: 0,
+            module: None,
+            played_by: None,
+            origins: Vec::new(),
+        };
+        store.create_match(&match_name, &genesis, Vec::new()).unwrap();
+        for (token, kind) in [(&host, GrantKind::Host), (&seat, GrantKind::Seat(Seat::P1))] {
+            let label = GrantLabel::default();
+            let grant = NewGrant { kind, match_name: match_name.clone(), label, expires_at_ms: None };
+            store.grant(&hash(token), grant, 0).unwrap();
+        }
+        let app = App::new(store, Games::default(), outside, String::new(), &options).unwrap();
+        let app = Arc::new(app);
+        for token in [&admin, &host] {
+            assert!(damage_seen_by(&app, token).await.contains("at byte 7"), "{token}");
+        }
+        for token in [seat.as_str(), &invented, ""] {
+            assert!(!damage_seen_by(&app, token).await.contains("at byte 7"), "{token}");
+        }
     }
 }
