@@ -252,17 +252,20 @@ async fn take_mail_for(app: &Arc<App>, mail: &ReceivedMail, games: Vec<MatchName
             {
                 return Ok(None);
             }
-            with_room(app, &of, |room| {
-                let taken = take_mail(host, room.addresses, &mail, &[])?;
-                room.answer_taken(&taken)?;
-                Ok(taken.is_done())
-            })
+            with_room(app, &of, |room| take_mail(host, room.addresses, &mail, &[]))
         });
-        let Some(is_done_here) = taken.await? else {
+        let Some(taken) = taken.await? else {
             is_done = false;
             continue;
         };
-        is_done &= is_done_here;
+        is_done &= taken.is_done();
+        let of = game.clone();
+        // Papers for the desk do not wait until the answer is written.
+        app.block(move |app| {
+            with_room(app, &of, |room| room.answer_taken(&taken)).map_err(desk_problem)?;
+            Ok(())
+        })
+        .await?;
         app.notify_desk(game);
     }
     Ok(is_done)
