@@ -14,7 +14,7 @@ use turnfold_proof::bundle::{BundleFile, StoreRecords};
 use turnfold_referee::within;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files;
 use crate::output::{Line, TextSpan, Tone, plain};
 
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     require: Vec<RowName>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     tracing::info!("{}", audit::UNSAID);
     let policy = match (&args.host_key, &args.policy) {
         (Some(key), _) => Some(policy_of_host(key)?),
@@ -172,13 +172,13 @@ fn document(AuditRow { row, result, reason, at, keys }: &AuditRow) -> Value {
     })
 }
 
-fn policy_of_host(key: &str) -> Result<TrustPolicy, Failure> {
+fn policy_of_host(key: &str) -> Result<TrustPolicy> {
     let text = if key.contains('+') { key.into() } else { files::read_text(Path::new(key), &POLICY)? };
     let policy = TrustPolicy::read(&format!("log {}\nquorum none\n", text.trim()));
     policy.map_err(|error| Failure::usage(format!("`--host-key {key}`: {error}")))
 }
 
-pub(super) fn read_policy(path: &Path) -> Result<TrustPolicy, Failure> {
+pub(super) fn read_policy(path: &Path) -> Result<TrustPolicy> {
     let bytes = files::read_input_or_stdin(path, &POLICY)?;
     let name = files::input_name(path);
     let Ok(text) = String::from_utf8(bytes) else {

@@ -16,7 +16,7 @@ use turnfold_proof::signing::{
 
 use super::audit::read_policy;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{self, NewFile};
 use crate::output::counted;
 use crate::{clock, random, signals};
@@ -59,7 +59,7 @@ pub(crate) struct NewKeyArgs {
     witness: bool,
 }
 
-fn new_key(args: &NewKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn new_key(args: &NewKeyArgs, context: &mut Context) -> Result<ExitStatus> {
     // TR-9: a key is made from random bytes of the operating system.
     let seed = random::bytes()?;
     let kind = if args.witness { KeyKind::Witness } else { KeyKind::Signer };
@@ -87,7 +87,7 @@ pub(crate) struct ShowKeyArgs {
     revision: Option<Revision>,
 }
 
-fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn show_key(args: &ShowKeyArgs, context: &mut Context) -> Result<ExitStatus> {
     let file = KeyFile::open(&args.file)?;
     let mut verifier = file.key.verifier();
     if let Some(Revision { match_name, branch, .. }) = &args.revision {
@@ -154,7 +154,7 @@ pub(crate) struct SignArgs {
     output: NewFile,
 }
 
-fn sign_all(args: &SignArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn sign_all(args: &SignArgs, context: &mut Context) -> Result<ExitStatus> {
     args.output.path()?;
     if args.revisions.len() != 1 && (args.since.is_some() || !args.add.is_empty()) {
         return Err(Failure::usage("`--since` and `--add` are for one branch").hint("name it"));
@@ -209,7 +209,7 @@ fn sign_all(args: &SignArgs, context: &mut Context) -> Result<ExitStatus, Failur
     Ok(ExitStatus::Yes)
 }
 
-fn read_cosignatures(paths: &[PathBuf]) -> Result<Vec<SignatureLine>, Failure> {
+fn read_cosignatures(paths: &[PathBuf]) -> Result<Vec<SignatureLine>> {
     let mut lines = Vec::new();
     for path in paths {
         let bytes = files::read_input_or_stdin(path, &NOTE)?;
@@ -250,7 +250,7 @@ pub(crate) struct ProveArgs {
     output: NewFile,
 }
 
-fn prove_entry(args: &ProveArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn prove_entry(args: &ProveArgs, context: &mut Context) -> Result<ExitStatus> {
     args.output.path()?;
     let SourceName::Revision(revision) = &args.entry.source else {
         return Err(Failure::usage("a replay file has no records that could be proven").hint("name a match"));
@@ -294,7 +294,7 @@ pub(crate) struct CosignArgs {
     log: VerifierKey,
 }
 
-fn cosign_request(args: &CosignArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn cosign_request(args: &CosignArgs, context: &mut Context) -> Result<ExitStatus> {
     let bytes = files::read_input_or_stdin(&args.request, &NOTE)?;
     let request = ConsistencyRequest::read(&bytes)
         .map_err(|error| Failure::usage(format!("`{}`: {error}", files::input_name(&args.request))))?;

@@ -9,7 +9,7 @@ use turnfold_mail::{DeskOf, MatchAccord, desk_naming};
 use turnfold_store::{BranchName, MatchName, StoreError, StoreReader};
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{counted, plain, strong};
 
 /// Delete a match with all its branches
@@ -49,7 +49,7 @@ struct MatchesAlong {
     accord: Option<MatchName>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Args { match_name, force } = args;
     if !force {
         require_attended(format_args!("match `{match_name}`"), context)?;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     context.output.answer(&whole, || vec![deleted()])
 }
 
-pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<(), Failure> {
+pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<()> {
     if context.output.is_attended() {
         return Ok(());
     }
@@ -76,11 +76,7 @@ pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<
     Err(refused.hint(format!("use `--force` to delete {what}")))
 }
 
-pub(super) fn is_confirmed(
-    name: impl Display,
-    with: impl Display,
-    context: &mut Context,
-) -> Result<bool, Failure> {
+pub(super) fn is_confirmed(name: impl Display, with: impl Display, context: &mut Context) -> Result<bool> {
     let question = format!("delete {name} with {with} [y,n]?");
     let is_yes = context.output.ask(&question, &["y", "n"], "y: delete it, n: keep it\n")? == "y";
     if !is_yes {
@@ -90,7 +86,7 @@ pub(super) fn is_confirmed(
 }
 
 impl Whole {
-    fn of(match_name: &MatchName, store: &StoreReader) -> Result<Self, Failure> {
+    fn of(match_name: &MatchName, store: &StoreReader) -> Result<Self> {
         let along = MatchesAlong::of(match_name, store, "delete")?;
         let branches = store.branches(match_name)?;
         let own = branches.iter().map(|branch| {
@@ -115,7 +111,7 @@ impl Display for Whole {
 
 impl MatchesAlong {
     /// Refuses a desk and a match with terms: they go with their match. `verb` names the action in the error.
-    fn of(match_name: &MatchName, store: &StoreReader, verb: &str) -> Result<Self, Failure> {
+    fn of(match_name: &MatchName, store: &StoreReader, verb: &str) -> Result<Self> {
         let main = BranchName::main();
         if let Some(game) = DeskOf::game_of(match_name)
             && desk_naming(store, &game, &main)?.as_ref() == Some(match_name)
@@ -134,7 +130,7 @@ impl MatchesAlong {
     }
 }
 
-fn accord_of(name: &MatchName, store: &StoreReader) -> Result<Option<MatchName>, Failure> {
+fn accord_of(name: &MatchName, store: &StoreReader) -> Result<Option<MatchName>> {
     match store.genesis(name) {
         Err(StoreError::NoSuchMatch { .. }) => Ok(None),
         found => Ok(MatchAccord::find(store, name, &found?)?.map(|accord| accord.name)),
@@ -157,7 +153,7 @@ pub(crate) struct RenameArgs {
     new: MatchName,
 }
 
-pub(crate) fn rename(args: &RenameArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn rename(args: &RenameArgs, context: &mut Context) -> Result<ExitStatus> {
     let RenameArgs { match_name, new } = args;
     let store = context.open_store()?;
     let MatchesAlong { desk, accord } = MatchesAlong::of(match_name, &store, "rename")?;

@@ -24,7 +24,7 @@ use turnfold_referee::{ModuleFile, digest, load, read_module};
 use crate::context::Context;
 #[cfg(not(feature = "modules"))]
 use crate::context::left_out;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::NewFile;
 use crate::output::{Line, dim, plain, printable, removed, strong};
 #[cfg(feature = "modules")]
@@ -228,7 +228,7 @@ fn has_name_of(other: &dyn AnyRules, rules: &dyn AnyRules) -> bool {
     other.name() == rules.name() && other.version() == rules.version() && other.module() != rules.module()
 }
 
-fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus> {
     for rules in context.workspace.registry.all() {
         let game = ListedGame::of(&**rules);
         context.output.show(&game, || vec![game.line()])?;
@@ -255,7 +255,7 @@ fn list(_: &ListArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Yes)
 }
 
-fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus> {
     let text = args.game.to_string_lossy();
     let mut games = Vec::new();
     for rules in context.registry.all() {
@@ -294,7 +294,7 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Yes)
 }
 
-fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus> {
     let text = args.game.to_string_lossy();
     let rules = if let Ok(digest) = text.parse::<Digest>() {
         let Some(found) = files(context)?.into_iter().find(|found| found.digest == digest) else {
@@ -351,7 +351,7 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus, Failure>
     })
 }
 
-fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>, Failure> {
+fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>> {
     // Text that cannot be a name is a file, for which no program starts.
     if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Ok(None);
@@ -359,7 +359,7 @@ fn referee_of(name: &str, context: &Context) -> Result<Option<Arc<dyn AnyRules>>
     Ok(context.registry.referee(name)?)
 }
 
-fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus> {
     let (path, rules) = add(&args.file, args.seconds, context)?;
     let added = json!({
         "ruleset": rules.name(), "version": rules.version(), "module": rules.module(), "file": path,
@@ -371,18 +371,14 @@ fn add_file(args: &AddArgs, context: &mut Context) -> Result<ExitStatus, Failure
 }
 
 /// Checks a module and copies it to the folder of modules (MD-2). Returns the path of the copy.
-pub(super) fn add(
-    path: &Path,
-    seconds: u64,
-    context: &Context,
-) -> Result<(PathBuf, Arc<dyn AnyRules>), Failure> {
+pub(super) fn add(path: &Path, seconds: u64, context: &Context) -> Result<(PathBuf, Arc<dyn AnyRules>)> {
     let (file, rules) = read(path)?;
     require_folder(context)?;
     require_laws(&*rules, seconds, "nothing was copied", context)?;
     Ok((write_module(&file, context)?, rules))
 }
 
-pub(super) fn require_folder(context: &Context) -> Result<(), Failure> {
+pub(super) fn require_folder(context: &Context) -> Result<()> {
     if context.modules.first().is_none() {
         return Err(Failure::usage("there is no folder for modules").hint("name one with `--modules DIR`"));
     }
@@ -396,7 +392,7 @@ pub(super) fn require_laws(
     seconds: u64,
     undone: &str,
     context: &Context,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if rules.module().is_some_and(|module| context.modules.has_passed(&module)) {
         return Ok(());
     }
@@ -406,13 +402,13 @@ pub(super) fn require_laws(
     }
 }
 
-pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf, Failure> {
+pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf> {
     let added = context.modules.add(file).map_err(|error| unwritable(&error))?;
     context.modules.note_passed(&digest(file)).map_err(|error| unwritable(&error))?;
     Ok(added)
 }
 
-pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>> {
     let Some(found) = files(context)?.into_iter().find(|found| found.digest == *module) else {
         return Err(Failure::usage(format!("there is no module {module}"))
             .hint("`turnfold game list` lists those there are"));
@@ -469,13 +465,13 @@ fn broken_within(rules: &dyn AnyRules, _seconds: u64) -> Vec<String> {
     vec![format!("{}: {}", rules.name(), left_out("modules"))]
 }
 
-fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>), Failure> {
+fn read(path: &Path) -> Result<(Vec<u8>, Arc<dyn AnyRules>)> {
     let file = read_module(path).map_err(|error| Failure::file("read", path, &error))?;
     let rules = load(&file).map_err(|error| unusable(path, &error))?;
     Ok((file, rules))
 }
 
-fn files(context: &Context) -> Result<Vec<ModuleFile>, Failure> {
+fn files(context: &Context) -> Result<Vec<ModuleFile>> {
     context.modules.files().map_err(|error| Failure::trouble(format!("cannot read the modules: {error}")))
 }
 
@@ -487,7 +483,7 @@ fn unwritable(error: &io::Error) -> Failure {
     Failure::trouble(format!("cannot write to the folder of modules: {error}"))
 }
 
-fn guest(args: &GuestArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn guest(args: &GuestArgs, context: &mut Context) -> Result<ExitStatus> {
     let Some(name) = &args.name else {
         let width = GUESTS.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
         for (name, summary, _) in GUESTS {

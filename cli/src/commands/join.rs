@@ -10,7 +10,7 @@ use turnfold_store::{GrantId, MatchName};
 use crate::client::{Client, Sent, ServiceRequest};
 use crate::commands::serve::outside;
 use crate::context::{Context, SafeOrigin};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files;
 use crate::output::Format;
 use crate::program;
@@ -47,7 +47,7 @@ struct Link {
     kind: TokenKind,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let link = read_link(&args.link)?;
     if link.kind == TokenKind::Seat {
         return take_over(args, &link, context);
@@ -89,7 +89,7 @@ fn text<'a>(document: &'a Value, member: &str) -> &'a str {
     document.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn answer(args: &Args, joined: &Value, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn answer(args: &Args, joined: &Value, context: &mut Context) -> Result<ExitStatus> {
     context.output.answer(joined, || {
         let match_name = text(joined, "match");
         let seat = text(joined, "seat");
@@ -102,7 +102,7 @@ fn answer(args: &Args, joined: &Value, context: &mut Context) -> Result<ExitStat
 }
 
 /// Writes the token of a saved link to the file, after the service has confirmed it and named its seat.
-fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStatus> {
     let Link { origin, match_name, token, kind } = link;
     if args.name.is_some() {
         let message = "`--name` is for an invitation: the seat of this link has joined already";
@@ -132,7 +132,7 @@ fn take_over(args: &Args, link: &Link, context: &mut Context) -> Result<ExitStat
     answer(args, &joined, context)
 }
 
-fn read_link(link: &str) -> Result<Link, Failure> {
+fn read_link(link: &str) -> Result<Link> {
     // No error repeats the link, because it holds a token.
     let expected = Failure::usage(
         "expected the link of an invitation, ORIGIN/m/MATCH#i=TOKEN, or of a seat, ORIGIN/m/MATCH#t=TOKEN",
@@ -154,7 +154,7 @@ fn read_link(link: &str) -> Result<Link, Failure> {
 
 /// Returns the token for the seat, and whether it is new. A new token is written to disk before it is sent, so that an
 /// interruption cannot lose the seat.
-fn token_in(path: &Path) -> Result<(AccessToken, bool), Failure> {
+fn token_in(path: &Path) -> Result<(AccessToken, bool)> {
     files::require_no_token(path)?;
     if fs::symlink_metadata(path).is_ok() {
         return match files::read_token(path)? {

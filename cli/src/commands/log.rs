@@ -16,7 +16,7 @@ use turnfold_store::{Entry, IdempotencyKey};
 
 use crate::client::{Client, path_of};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::histories::{self, no_seat, warn_unless_current};
 use crate::output::{Line, Output, Sourced, dim, plain, strong};
 use crate::remote::{ListPart, ask, print_pages, require_unused, seen_at};
@@ -100,7 +100,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     match Named::of(&args.ranges, context)? {
         Named::One(range) => print_range(args, &range, context),
         Named::Several(ranges) => {
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
 }
 
-fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus> {
     if let SourceName::Revision(revision) = &range.source {
         warn_unless_current(revision, || context.current_branch(&revision.match_name))?;
     }
@@ -153,7 +153,7 @@ fn print_far(
     client: &Client,
     revision: &Revision,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus> {
     let before = range.first.saturating_sub(1);
     if revision.seq.is_some() {
         // A page may end early without an error, so a request for the view checks that the last entry exists.
@@ -176,7 +176,7 @@ fn print_folded(
     range: &RangeName,
     history: &SeatHistory,
     output: &mut Output,
-) -> Result<ExitStatus, Failure> {
+) -> Result<ExitStatus> {
     let source = range.source.up_to(None).to_string();
     let mut before = range.before_last(args.last.unwrap_or(u64::MAX), history.head())?;
     let mut left = u64::MAX;
@@ -199,7 +199,7 @@ fn print_folded(
         _ => None,
     };
     let mut chain = None;
-    let mut print_seen = |seen: &mut ViewedEntry<'_>| -> Result<(), Failure> {
+    let mut print_seen = |seen: &mut ViewedEntry<'_>| -> Result<()> {
         let mut line = seen.logged_record();
         if left == 0 || !args.looks_for(&line.record) {
             return Ok(());
@@ -264,12 +264,7 @@ impl StoredEntry<'_> {
 }
 
 /// Needs no rules, so it also works if this program lacks those of the match.
-fn print_stored(
-    range: &RangeName,
-    seats: &[Seat],
-    last: u64,
-    context: &mut Context,
-) -> Result<ExitStatus, Failure> {
+fn print_stored(range: &RangeName, seats: &[Seat], last: u64, context: &mut Context) -> Result<ExitStatus> {
     let SourceName::Revision(revision) = &range.source else {
         return Err(Failure::usage("a replay file has no stored entries").hint("leave out `--raw`"));
     };

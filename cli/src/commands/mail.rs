@@ -14,7 +14,7 @@ use turnfold_proof::signing::Signers;
 use turnfold_store::{MatchName, StoreReader};
 
 use crate::context::Workspace;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::Line;
 use crate::program;
 
@@ -57,7 +57,7 @@ struct PostRoom {
 }
 
 impl HostArgs {
-    fn post_room(&self, workspace: &Workspace) -> Result<PostRoom, Failure> {
+    fn post_room(&self, workspace: &Workspace) -> Result<PostRoom> {
         let folder = match &self.output {
             Some(folder) => folder.as_path(),
             None if workspace.fleet().is_some() => {
@@ -77,7 +77,7 @@ impl PostRoom {
         store: &'a StoreReader,
         game: &'a MatchName,
         registry: &'a Registry,
-    ) -> Result<Post<'a>, Failure> {
+    ) -> Result<Post<'a>> {
         let folder = PostFolder::of(&self.folder, store, game)?;
         let addresses = folder.addresses()?;
         let outbox = folder.outbox();
@@ -114,7 +114,7 @@ impl Post<'_> {
 
     /// Writes the answers to mails, and every report that the desk requires and the outbox lacks. Returns the names of
     /// the new letters.
-    fn write(&self, mails: &[&TakenMail]) -> Result<Vec<String>, Failure> {
+    fn write(&self, mails: &[&TakenMail]) -> Result<Vec<String>> {
         let room = self.room();
         let mut written = Vec::new();
         for taken in mails {

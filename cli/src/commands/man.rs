@@ -10,7 +10,7 @@ use roff::{Roff, bold, roman};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::grammar::grammar;
 use crate::guides::GROUPS;
 use crate::program;
@@ -55,7 +55,7 @@ const EXIT_STATUS: [(&str, &str); 4] = [
     ("3", "Trouble with the store, a file or the output."),
 ];
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     fs::create_dir_all(&args.dir).map_err(|error| Failure::file("make directory", &args.dir, &error))?;
     let mut grammar = grammar().disable_help_subcommand(true);
     grammar.build();

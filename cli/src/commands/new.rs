@@ -15,7 +15,7 @@ use turnfold_store::{Genesis, MatchName};
 
 use super::game::{MODULES_TIME, add, find_module};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, dim, plain, strong};
 use crate::program;
 use crate::{clock, files, random};
@@ -95,7 +95,7 @@ pub(crate) struct Game {
 }
 
 impl Game {
-    pub(crate) fn start(&self) -> Result<Box<dyn AnyState>, Failure> {
+    pub(crate) fn start(&self) -> Result<Box<dyn AnyState>> {
         self.rules.start(&self.setup).map_err(|error| Failure::usage(error.to_string()))
     }
 }
@@ -105,14 +105,14 @@ impl GameArgs {
         self.dice == Dice::Seeded && self.seed.is_none()
     }
 
-    pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
+    pub(crate) fn read(&self, context: &Context) -> Result<Game> {
         let game = self.ruleset.read(context)?;
         Ok(Game { dice: self.dice.policy(self.seed)?, ..game })
     }
 }
 
 impl Dice {
-    pub(super) fn policy(self, seed: Option<Seed>) -> Result<DicePolicy, Failure> {
+    pub(super) fn policy(self, seed: Option<Seed>) -> Result<DicePolicy> {
         match (self, seed) {
             (Self::Recorded, None) => Ok(DicePolicy::Recorded),
             (Self::Recorded, Some(_)) => Err(Failure::usage("`--seed` needs `--dice seeded`")),
@@ -123,7 +123,7 @@ impl Dice {
 }
 
 impl RulesetArgs {
-    pub(crate) fn read(&self, context: &Context) -> Result<Game, Failure> {
+    pub(crate) fn read(&self, context: &Context) -> Result<Game> {
         let rules = match (&self.module, &self.rules) {
             (Some(module), _) => match module.to_string_lossy().parse() {
                 Ok(digest) => find_module(&digest, context)?,
@@ -144,7 +144,7 @@ impl RulesetArgs {
 
 /// Finds the newest version of a game. If it is unknown, a hint names a module that does not load, because the game may
 /// be in it.
-pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>, Failure> {
+pub(super) fn find(name: &str, context: &Context) -> Result<Arc<dyn AnyRules>> {
     if let Some(name) = name.strip_prefix("referee:") {
         let found = context.registry.referee(name)?;
         return found.ok_or_else(|| no_referee(name));
@@ -179,7 +179,7 @@ pub(crate) fn setups(rules: &dyn AnyRules) -> Vec<NamedSetup<'_>> {
     setups
 }
 
-pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<NamedSetup<'a>, Failure> {
+pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<NamedSetup<'a>> {
     let setups = setups(rules);
     if let Some(found) = setups.iter().find(|setup| setup.name == name) {
         return Ok(*found);
@@ -197,7 +197,7 @@ pub(super) fn find_setup<'a>(rules: &'a dyn AnyRules, name: &str) -> Result<Name
     Err(Failure::usage(format!("no setup `{}` comes with `{game}`", name.escape_debug())).hint(hint))
 }
 
-pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>, Failure> {
+pub(super) fn read_setup(rules: &dyn AnyRules, path: &Path) -> Result<Vec<u8>> {
     // A file has an ending or a folder, a name has neither.
     if let Some(name) = path.to_str()
         && !name.contains(['.', '/', '\\'])
@@ -219,7 +219,7 @@ pub(super) fn bad_setup(path: &Path, error: &SetupError) -> Failure {
     })
 }
 
-pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
+pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis> {
     check_title(&title).map_err(Failure::usage)?;
     let genesis = Genesis {
         format: Genesis::FORMAT,
@@ -237,7 +237,7 @@ pub(crate) fn genesis(game: Game, title: String) -> Result<Genesis, Failure> {
     Ok(genesis.pinned(game.module))
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let game = args.game.read(context)?;
     let state = game.start()?;
     let is_example = args.game.ruleset.setup.is_none();

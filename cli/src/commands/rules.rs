@@ -13,7 +13,7 @@ use turnfold_mail::{MailError, start_for_mail};
 
 use super::new::{EXAMPLE, find_setup, setups};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::guides::FENCE;
 use crate::output::{Line, dim, plain, strong};
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     setup: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Some(name) = &args.ruleset else {
         let width = context.registry.iter().map(|rules| rules.name().len()).max().unwrap_or(0);
         for rules in context.workspace.registry.iter() {

@@ -19,7 +19,7 @@ use turnfold_serve::{
 };
 
 use crate::context::{Context, build_identity, read_origin};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::Line;
 use crate::stderr::{self, LogFormat};
 use crate::{clock, files, program, random, signals};
@@ -141,7 +141,7 @@ struct ServeOptions {
 }
 
 impl ServeOptions {
-    fn with_file(self, path: Option<&Path>) -> Result<Self, Failure> {
+    fn with_file(self, path: Option<&Path>) -> Result<Self> {
         let file = match path {
             Some(path) => read_config(path)?,
             None => Self::default(),
@@ -195,7 +195,7 @@ impl ServeOptions {
     }
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let options = args.options.clone().with_file(args.config.as_deref())?;
     require_proxy(&options)?;
     if context.fleet().is_some() && options.admin_token.is_none() {
@@ -262,7 +262,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
     }
 }
 
-fn notifying(options: &ServeOptions, context: &Context) -> Result<Option<Notifying>, Failure> {
+fn notifying(options: &ServeOptions, context: &Context) -> Result<Option<Notifying>> {
     let Some(command) = options.notify.clone() else { return Ok(None) };
     let memory = match (&options.notify_memory, context.store_dir()) {
         (Some(memory), _) => memory.clone(),
@@ -290,12 +290,7 @@ fn note_ready() {
     }
 }
 
-fn settings_again(
-    args: &Args,
-    started: &ServeOptions,
-    admin: Digest,
-    outside: &Outside,
-) -> Result<Settings, Failure> {
+fn settings_again(args: &Args, started: &ServeOptions, admin: Digest, outside: &Outside) -> Result<Settings> {
     let options = args.options.clone().with_file(args.config.as_deref())?;
     if options.fixed() != started.fixed() {
         tracing::warn!("some of the changed options need a new start of the service");
@@ -325,7 +320,7 @@ fn allow_many_connections() -> u64 {
 }
 
 /// Requires TLS, a known address and a lasting token for a service that others can reach (SV-1).
-fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
+fn require_proxy(options: &ServeOptions) -> Result<()> {
     if options.listen().ip().is_loopback() {
         return Ok(());
     }
@@ -348,7 +343,7 @@ fn require_proxy(options: &ServeOptions) -> Result<(), Failure> {
 }
 
 /// Opens the host's key. Letters are kept next to the store; with a database, there is no folder for them.
-fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<HostedMail, Failure> {
+fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<HostedMail> {
     let signers = Arc::new(Signers::open(&[key.to_path_buf()])?);
     let mut letters = None;
     if context.fleet().is_none() {
@@ -365,7 +360,7 @@ fn hosted_mail(key: &Path, options: &ServeOptions, context: &Context) -> Result<
     Ok(HostedMail { signers, letters, pages, maildir, send, program: program::name() })
 }
 
-pub(crate) fn outside() -> Result<Outside, Failure> {
+pub(crate) fn outside() -> Result<Outside> {
     // Fails early if the clock cannot be used; afterwards it will not go back before 1970.
     clock::now_ms()?;
     Ok(Outside {
@@ -377,7 +372,7 @@ pub(crate) fn outside() -> Result<Outside, Failure> {
 }
 
 /// Reads the admin token from its file, or creates both (SV-26).
-fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
+fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             files::require_no_token(path)?;
@@ -395,7 +390,7 @@ fn token_in(path: &Path, outside: &Outside) -> Result<AccessToken, Failure> {
 }
 
 /// Reads a configuration file. Addresses are checked like options, and paths are relative to the folder of the file.
-fn read_config(path: &Path) -> Result<ServeOptions, Failure> {
+fn read_config(path: &Path) -> Result<ServeOptions> {
     let shown = files::shown(path);
     let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
     let mut options: ServeOptions = toml::from_str(&text).map_err(|error| {

@@ -21,7 +21,7 @@ use turnfold_store::{
 
 use super::verify::place;
 use crate::context::{Context, StoreAddress};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, added, counted, plain, removed, strong, warning};
 use crate::{files, stderr};
 
@@ -79,7 +79,7 @@ pub(crate) struct StoreCheckArgs {
     sweep: bool,
 }
 
-fn check(args: &StoreCheckArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn check(args: &StoreCheckArgs, context: &mut Context) -> Result<ExitStatus> {
     if args.sweep {
         let Some(address) = context.fleet() else {
             return Err(Failure::usage("`--sweep` is for a store in a database")
@@ -152,7 +152,7 @@ struct BranchHead {
     link: String,
 }
 
-fn heads(args: &HeadsArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn heads(args: &HeadsArgs, context: &mut Context) -> Result<ExitStatus> {
     if let Some(path) = &args.output {
         files::check_new(path, args.force)?;
     }
@@ -198,7 +198,7 @@ fn not_a_list(path: &Path, reason: &str) -> Failure {
 }
 
 /// Returns the entries of a file of `store heads` that the store lacks, as damage.
-fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>, Failure> {
+fn missing(path: &Path, store: &StoreReader) -> Result<Vec<Damage>> {
     let text = io::read_to_string(input::open(path, "list of heads")?);
     let text = text.map_err(|error| not_a_list(path, &error.to_string()))?;
     let mut damage = Vec::new();
@@ -232,7 +232,7 @@ pub(crate) struct SizeArgs {
     top: usize,
 }
 
-fn size(args: &SizeArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn size(args: &SizeArgs, context: &mut Context) -> Result<ExitStatus> {
     let store = context.read_store()?;
     let stats = store.stats(args.top, &mut progress("counting"))?;
     let StoreStats { totals, pages, entries_on_pages, tails, entry_bytes, largest } = &stats;
@@ -287,7 +287,7 @@ fn each(bytes: u64, entries: u64) -> String {
 #[command(after_help = "Example: turnfold store compact --store archive")]
 pub(crate) struct CompactArgs {}
 
-fn compact(_: &CompactArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn compact(_: &CompactArgs, context: &mut Context) -> Result<ExitStatus> {
     let Compacted { totals, bytes_before, bytes_after } =
         Store::compact(context.store_dir()?, &mut progress("compacting"))?;
     let Totals { matches, branches, entries } = totals;
@@ -329,7 +329,7 @@ pub(crate) struct SpreadArgs {
 
 // A build without databases does not even read the URL of one.
 #[cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "there is no database"))]
-fn upgrade(args: &UpgradeArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn upgrade(args: &UpgradeArgs, context: &mut Context) -> Result<ExitStatus> {
     #[cfg(feature = "postgres")]
     if let StoreAddress::Fleet(address) = &args.store {
         let turnfold_store::Migration { from, to } = Store::migrate_fleet(address)?;
@@ -348,7 +348,7 @@ fn upgrade(args: &UpgradeArgs, context: &mut Context) -> Result<ExitStatus, Fail
 }
 
 #[cfg_attr(not(feature = "postgres"), expect(unused_variables, reason = "there is no database"))]
-fn spread(args: &SpreadArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+fn spread(args: &SpreadArgs, context: &mut Context) -> Result<ExitStatus> {
     #[cfg(feature = "postgres")]
     if let StoreAddress::Fleet(address) = &args.store {
         let turnfold_store::SpreadReport { is_new, shards, nodes } = Store::spread_fleet(address)?;

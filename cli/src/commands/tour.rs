@@ -7,7 +7,7 @@ use std::{env, fs, io};
 use serde_json::json;
 
 use crate::context::{Context, left_out};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, dim, plain, strong};
 use crate::{files, program, signals};
 
@@ -97,7 +97,7 @@ const OWN_GAME: [(&str, &str); 3] = [
     ("rules that you write", "help your-own-game"),
 ];
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if cfg!(not(feature = "modules")) {
         return Err(Failure::usage(left_out("modules")));
     }
@@ -143,13 +143,7 @@ fn lay_out(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn show_command(
-    step: &Step,
-    typed: &str,
-    exit_code: i32,
-    dir: &Path,
-    context: &mut Context,
-) -> Result<(), Failure> {
+fn show_command(step: &Step, typed: &str, exit_code: i32, dir: &Path, context: &mut Context) -> Result<()> {
     context.output.note([Line::default(), strong(format_args!("$ {} {typed}", program::name())).into()])?;
     context.output.flush()?;
     let words = shlex::split(typed).unwrap_or_default();
@@ -192,7 +186,7 @@ fn show_command(
 
 /// Waits until the user continues or ends the tour, and opens the page if the user asks for it. Returns `true` if the
 /// tour goes on.
-fn goes_on(has_page: bool, dir: &Path, context: &mut Context) -> Result<bool, Failure> {
+fn goes_on(has_page: bool, dir: &Path, context: &mut Context) -> Result<bool> {
     let (question, letters): (&str, &[&str]) = if has_page {
         ("Enter goes on, `o` opens the page, `q` ends:", &["", "o", "q"])
     } else {
@@ -210,7 +204,7 @@ fn goes_on(has_page: bool, dir: &Path, context: &mut Context) -> Result<bool, Fa
     }
 }
 
-fn open_page(page: &Path, context: &mut Context) -> Result<(), Failure> {
+fn open_page(page: &Path, context: &mut Context) -> Result<()> {
     let (program, args): (&str, &[&str]) = match env::consts::OS {
         "macos" => ("open", &[]),
         "windows" => ("cmd", &["/C", "start", ""]),

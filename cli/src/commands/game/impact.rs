@@ -18,7 +18,7 @@ use turnfold_store::{BranchInfo, MatchInfo, StoreReader};
 use super::{find_module, read};
 use crate::commands::new::{find, no_referee};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure, FailureKind, unless_fault};
+use crate::failure::{ExitStatus, Failure, FailureKind, Result, unless_fault};
 use crate::files::{input_name, is_standard, with_replays};
 use crate::output::{Line, counted, dim, plain, printable, removed, strong, warning};
 use crate::sources::{read_piped, warn_of_unread};
@@ -76,7 +76,7 @@ pub(crate) struct Args {
     all: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let others = OtherRules::find(args, context)?;
     // A port has the name of a built-in game, so it never enters the registry (RF-4).
     let mut registry = context.registry.clone();
@@ -131,7 +131,7 @@ struct OtherRules {
 }
 
 impl OtherRules {
-    fn find(args: &Args, context: &Context) -> Result<Self, Failure> {
+    fn find(args: &Args, context: &Context) -> Result<Self> {
         if let Some(module) = &args.module {
             let given = match module.to_string_lossy().parse() {
                 Ok(digest) => find_module(&digest, context)?,
@@ -171,11 +171,7 @@ impl OtherRules {
     }
 }
 
-fn of_store(
-    store: &StoreReader,
-    registry: &Registry,
-    others: &OtherRules,
-) -> Result<Vec<ImpactFinding>, Failure> {
+fn of_store(store: &StoreReader, registry: &Registry, others: &OtherRules) -> Result<Vec<ImpactFinding>> {
     let mut branches = Vec::new();
     for MatchInfo { name: match_name, .. } in store.matches()? {
         match store.branches(&match_name) {
@@ -201,7 +197,7 @@ fn of_store(
 
 fn in_parallel<T: Send>(
     logs: Vec<(String, T)>,
-    read: impl Fn(&str, T) -> Result<RecordedLog, Failure> + Sync,
+    read: impl Fn(&str, T) -> Result<RecordedLog> + Sync,
 ) -> Vec<ImpactFinding> {
     let progress = stderr::progress(logs.len() as u64, "folding {bar:30} {pos}/{len} {eta}");
     let findings = logs.into_par_iter().map(|(name, log)| {
@@ -219,7 +215,7 @@ struct ImpactFinding {
     recorded: Option<(Arc<dyn AnyRules>, u32)>,
     entries: u64,
     has_outcomes: bool,
-    first_difference: Result<Option<FirstDifference>, Failure>,
+    first_difference: Result<Option<FirstDifference>>,
 }
 
 impl ImpactFinding {

@@ -9,7 +9,7 @@ use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 use crate::commands::new::GameArgs;
 use crate::commands::show::require_legal;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{dim, plain};
 use crate::stderr;
 
@@ -60,7 +60,7 @@ struct Share {
 /// The key is what determines the continuation: the hash of a state and, with seeded dice, the number of rolls so far.
 type Frontier = BTreeMap<([u8; 32], u64), (Box<dyn AnyState>, u64)>;
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     if args.game.draws_a_seed() {
         return Err(
             Failure::usage("the count depends on the seed, and none is given").hint("name one with `--seed`")
@@ -107,7 +107,7 @@ struct Count {
 }
 
 impl Count {
-    fn levels(&self, state: Box<dyn AnyState>, first: u32, last: u32) -> Result<Vec<Level>, Failure> {
+    fn levels(&self, state: Box<dyn AnyState>, first: u32, last: u32) -> Result<Vec<Level>> {
         let mut frontier = Frontier::from([(self.key(state.as_ref()), (state, 1))]);
         let mut levels = Vec::new();
         for depth in first..=last {
@@ -162,13 +162,7 @@ impl Count {
         offers
     }
 
-    fn play(
-        &self,
-        state: &dyn AnyState,
-        seq: u32,
-        seat: Seat,
-        command: &str,
-    ) -> Result<Box<dyn AnyState>, Failure> {
+    fn play(&self, state: &dyn AnyState, seq: u32, seat: Seat, command: &str) -> Result<Box<dyn AnyState>> {
         let mut after = state.fork();
         let entry = Logged { seq: seq.into(), seat, command: CommandSource::Text(command) };
         match after.fold(&[entry], &self.dice, &mut |_| {}) {

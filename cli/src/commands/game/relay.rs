@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::printable;
 
 const PORT: &str = "{port}";
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let refused = Failure::usage("`game relay` prints the lines of a referee, there is no JSON of its own");
     context.output.refuse_json(refused.hint("leave out `--format json`"))?;
     let (listener, port) = listen().map_err(|error| no_port(&error))?;
@@ -69,7 +69,7 @@ fn no_port(error: &io::Error) -> Failure {
     Failure::trouble(format!("cannot listen on 127.0.0.1: {error}"))
 }
 
-fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result<TcpStream, Failure> {
+fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result<TcpStream> {
     for _ in 0..LOOKS_TO_CONNECT {
         match listener.accept() {
             Ok((stream, _)) => return Ok(stream),
@@ -84,7 +84,7 @@ fn connected(listener: &TcpListener, child: &Mutex<Child>, name: &str) -> Result
     Err(Failure::trouble(format!("`{name}` did not connect to the port within 60 s")))
 }
 
-fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<(), Failure> {
+fn carry(mut stream: TcpStream, child: &Arc<Mutex<Child>>, name: &str) -> Result<()> {
     let has_ended = Arc::new(AtomicBool::new(false));
     let mut requests = second_end(&stream).map_err(|error| no_port(&error))?;
     let ended = has_ended.clone();

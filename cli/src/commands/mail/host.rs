@@ -22,7 +22,7 @@ use super::{HostArgs, letter_lines};
 use crate::commands::import::import_line;
 use crate::commands::new::{bad_setup, find, read_setup};
 use crate::context::{Context, read_origin};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Line, counted};
 use crate::{clock, files, random};
 
@@ -88,7 +88,7 @@ enum MailDice {
     Fair,
 }
 
-pub(super) fn open(args: &OpenArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn open(args: &OpenArgs, context: &mut Context) -> Result<ExitStatus> {
     let rules = find(&args.rules, context)?;
     let setup = read_setup(&*rules, &args.setup)?;
     let written = match &args.desk {
@@ -195,7 +195,7 @@ pub(crate) struct ReplaceArgs {
     host: HostArgs,
 }
 
-pub(super) fn replace(args: &ReplaceArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn replace(args: &ReplaceArgs, context: &mut Context) -> Result<ExitStatus> {
     let ReplaceArgs { match_name, seat, .. } = args;
     let Context { workspace, output, .. } = context;
     let room = args.host.post_room(workspace)?;
@@ -240,7 +240,7 @@ pub(crate) struct RecoverArgs {
     host: HostArgs,
 }
 
-pub(super) fn recover(args: &RecoverArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn recover(args: &RecoverArgs, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     let room = args.host.post_room(workspace)?;
     let store = workspace.open_or_create_store()?;
@@ -284,7 +284,7 @@ pub(crate) struct BroadcastArgs {
     host: HostArgs,
 }
 
-pub(super) fn broadcast(args: &BroadcastArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn broadcast(args: &BroadcastArgs, context: &mut Context) -> Result<ExitStatus> {
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     let at = now()?;

@@ -20,7 +20,7 @@ use turnfold_store::{MatchName, Store};
 use super::take::take_waiting;
 use super::{HostArgs, PostRoom, letter_lines};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::Line;
 use crate::{clock, random, signals};
 
@@ -78,7 +78,7 @@ pub(crate) struct Args {
     host: HostArgs,
 }
 
-pub(super) fn now() -> Result<DeskTime, Failure> {
+pub(super) fn now() -> Result<DeskTime> {
     let now = DeskTime::of_unix_ms(clock::now_ms()?);
     now.ok_or_else(|| Failure::trouble("the clock of this machine is beyond the year 9999"))
 }
@@ -89,7 +89,7 @@ fn recorded_at_ms(at: DeskTime) -> i64 {
 
 const PERIOD: Duration = Duration::from_mins(1);
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let mut printed = BTreeSet::new();
     // The first run reports its errors, because a cause such as a wrong key would stop every run.
     let mut is_over = run_once(args, &mut printed, context, false)?;
@@ -110,7 +110,7 @@ fn run_once(
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
     is_again: bool,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let now = now()?;
     let at = args.at.unwrap_or(now);
     if at > now && !args.force {
@@ -130,7 +130,7 @@ fn run_once(
     ran
 }
 
-fn run_matches(args: &Args, at: DeskTime, context: &mut Context, is_again: bool) -> Result<bool, Failure> {
+fn run_matches(args: &Args, at: DeskTime, context: &mut Context, is_again: bool) -> Result<bool> {
     let room = args.host.post_room(context)?;
     let store = context.open_store()?;
     if let Some(name) = &args.match_name {
@@ -162,7 +162,7 @@ fn run_match(
     store: &Store,
     context: &mut Context,
     is_again: bool,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let Context { workspace, output, .. } = context;
     let registry = &workspace.registry;
     let mut host = MailHost::of(store, name, registry, &room.signers, recorded_at_ms(at))?;
@@ -247,7 +247,7 @@ pub(crate) struct StatusArgs {
     match_name: MatchName,
 }
 
-pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn status(args: &StatusArgs, context: &mut Context) -> Result<ExitStatus> {
     let name = &args.match_name;
     let store = context.read_store()?;
     let game = MailMatch::find(&store, name, &context.registry)?;

@@ -17,7 +17,7 @@ use turnfold_store::MatchName;
 use super::{HostArgs, letter_lines};
 use crate::clock;
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{input_name, is_standard, read_input_or_stdin};
 use crate::output::Output;
 
@@ -88,7 +88,7 @@ struct MailsToTake<'a> {
     is_late_left: bool,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let (only, files) = match_and_files(args, context)?;
     let mut maildir = None;
     let mut mails = Vec::new();
@@ -120,10 +120,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 /// Separates the match from the files. The first word is a match if more words follow and a match has that name, or no
 /// file has it. With `--maildir`, the only word is a match.
-fn match_and_files<'a>(
-    args: &'a Args,
-    context: &Context,
-) -> Result<(Option<MatchName>, &'a [PathBuf]), Failure> {
+fn match_and_files<'a>(args: &'a Args, context: &Context) -> Result<(Option<MatchName>, &'a [PathBuf])> {
     let words = args.words.as_slice();
     let Some((first, others)) = words.split_first() else { return Ok((None, words)) };
     let name: Option<MatchName> = first.to_str().and_then(|word| word.parse().ok());
@@ -151,7 +148,7 @@ pub(super) fn take_waiting(
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let maildir = Maildir::open(folder)?;
     let mails = maildir.mails()?;
     if mails.is_empty() {
@@ -167,7 +164,7 @@ fn take(
     host: &HostArgs,
     printed: &mut BTreeSet<PathBuf>,
     context: &mut Context,
-) -> Result<(ExitStatus, bool), Failure> {
+) -> Result<(ExitStatus, bool)> {
     let MailsToTake { only, maildir, mails, admit, now_ms, is_late_left } = from;
     let Context { workspace, output, .. } = context;
     let room = host.post_room(workspace)?;
@@ -256,7 +253,7 @@ fn take(
     Ok((exit_status(&taken, output)?, is_left))
 }
 
-fn exit_status(taken: &[PrintedMail], output: &mut Output) -> Result<ExitStatus, Failure> {
+fn exit_status(taken: &[PrintedMail], output: &mut Output) -> Result<ExitStatus> {
     let mut is_all = true;
     let mut forked = None;
     for PrintedMail { taken, .. } in taken {

@@ -12,7 +12,7 @@ use turnfold_mail::{PaperRequest, PaperWords, press_line, write_paper};
 use turnfold_proof::signing::KeyFile;
 
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{self, NewFile};
 use crate::output::{Line, warn};
 use crate::{clock, random};
@@ -102,7 +102,7 @@ enum Kind {
     Ahead,
 }
 
-pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let path = args.output.path()?;
     if path.is_none() {
         context.output.refuse_json_next_to("paper")?;
@@ -169,7 +169,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Fail
 
 impl Args {
     /// Splits the words of an order into commands and lines of replies, the latter without their `if` (PM-123).
-    fn plays_and_lines(&self) -> Result<(Vec<PaperLine>, Vec<String>), Failure> {
+    fn plays_and_lines(&self) -> Result<(Vec<PaperLine>, Vec<String>)> {
         let mut plays = Vec::new();
         let mut lines = Vec::new();
         for word in &self.words {
@@ -181,7 +181,7 @@ impl Args {
         Ok((plays, lines))
     }
 
-    fn words(&self) -> Result<PaperWords, Failure> {
+    fn words(&self) -> Result<PaperWords> {
         for (option, is_given, kind) in
             [("--wait", self.wait, Kind::Order), ("--new-key", self.new_key.is_some(), Kind::Rekey)]
         {
@@ -252,6 +252,6 @@ fn announced(kind: Kind, words: &[String]) -> Result<PaperContent, Malformed> {
     }
 }
 
-fn nonce() -> Result<Nonce, Failure> {
+fn nonce() -> Result<Nonce> {
     random::bytes().map(Nonce::new)
 }

@@ -10,7 +10,7 @@ use turnfold_store::{Damage, RescueError, Totals};
 
 use super::{in_words, place, progress};
 use crate::context::Context;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{self, is_standard};
 use crate::output::{Line, plain, strong};
 
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-pub(super) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let mut stdout = None;
     if is_standard(&args.file) {
         let refused = Failure::usage("standard output cannot take both the backup and JSON");

@@ -8,7 +8,7 @@ use turnfold_store::BranchName;
 
 use crate::client::{ServiceReply, ServiceRequest};
 use crate::context::{Context, StoreAddress};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{Format, Line, added, counted, plain, removed, warning};
 use crate::{clock, files};
 
@@ -85,7 +85,7 @@ impl DoctorFinding {
     }
 }
 
-pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(_: &Args, context: &mut Context) -> Result<ExitStatus> {
     let findings = if matches!(context.store, StoreAddress::Service(_)) {
         service_findings(context)
     } else {
@@ -131,7 +131,7 @@ fn store_findings(context: &Context) -> Vec<DoctorFinding> {
     findings
 }
 
-fn matches(context: &Context) -> Result<Vec<ListedMatch>, Failure> {
+fn matches(context: &Context) -> Result<Vec<ListedMatch>> {
     let store = context.read_store()?;
     let mut listed = Vec::new();
     for info in store.matches_after(None)? {
@@ -204,7 +204,7 @@ fn modules(context: &Context) -> DoctorFinding {
     DoctorFinding::ok("modules", counted(modules.len() as u64, "module", "modules"))
 }
 
-fn rules(context: &Context) -> Result<DoctorFinding, Failure> {
+fn rules(context: &Context) -> Result<DoctorFinding> {
     let store = context.read_store()?;
     let mut count = 0;
     let mut missing = Vec::new();

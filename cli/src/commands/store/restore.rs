@@ -13,7 +13,7 @@ use turnfold_store::{RescueError, Salvage, Store, StoreReader, Totals};
 
 use super::{in_words, place, progress};
 use crate::context::{Context, StoreAddress, is_database};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::is_standard;
 use crate::output::{Line, plain, removed, strong};
 use crate::signals;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     pub(crate) to: StoreAddress,
 }
 
-pub(super) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     signals::remove_drafts();
     let restored = if is_standard(&args.file) {
         restore(&args.to, io::stdin().lock())
@@ -119,7 +119,7 @@ pub(crate) struct SalvageArgs {
     new_dir: PathBuf,
 }
 
-pub(super) fn salvage(args: &SalvageArgs, context: &mut Context) -> Result<ExitStatus, Failure> {
+pub(super) fn salvage(args: &SalvageArgs, context: &mut Context) -> Result<ExitStatus> {
     let names_database = [&args.dir, &args.new_dir].iter().any(|dir| dir.to_str().is_some_and(is_database));
     if names_database || context.fleet().is_some() {
         return Err(
