@@ -5,13 +5,13 @@
 # of Python and of npm a paragraph that begins with `Sent from my` is a signature wherever it
 # stands, and what follows is hidden too: of a mail with orders, those after "Sent from my camp, two
 # units go north" are gone. For node-email-reply-parser a line that begins with a dash and a letter
-# is a signature with all behind it, so the second entry of a list without blanks is gone. mail-
-# parser-reply keeps both mails. Nothing is reported. Tests with the usual mails pass. Read orders
-# from the whole text, and show what was ignored.
+# is a signature with all behind it, so the second entry of a list without blanks is gone.
+# mail-parser-reply keeps both mails. Nothing is reported. Tests with the usual mails pass. Read
+# orders from the whole text, and show what was ignored.
 #
-# email-reply-parser 0.5.12 and mail-parser-reply 1.36 (PyPI), email-reply-parser 2.3.7 and node-
-# email-reply-parser 0.1.4 (npm). Seen: one of three paragraphs, and one of three lines. Exits with
-# 1 once that changes. Needs node, npm and python3 with venv.
+# email-reply-parser 0.5.12 and mail-parser-reply 1.36 (PyPI), email-reply-parser 2.3.7 and
+# node-email-reply-parser 0.1.4 (npm). Seen: one of three paragraphs, and one of three lines. Exits
+# with 1 once that changes. Needs node, npm and python3 with venv.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
