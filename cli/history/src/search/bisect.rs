@@ -138,7 +138,6 @@ fn flip(
     condition: Option<&Condition>,
 ) -> Result<Flip, ReplayError> {
     let mut before = seat_history.start()?;
-    let mut survey = Survey::default();
     let mut last_true = None;
     let mut earlier = None;
     seat_history.pass(before.as_mut(), 0, suspects.end() - 1, &mut |seen| {
@@ -146,7 +145,7 @@ fn flip(
         if earlier.is_some() {
             return;
         }
-        if condition.ask(&|path| seen.field(path), &mut survey) {
+        if condition.holds_in(&|path| seen.field(path)) {
             last_true = Some(seen.seq());
         } else if let Some(last_true) = last_true {
             earlier = Some(EarlierSpell { last_true, first_false: seen.seq() });
@@ -228,7 +227,7 @@ impl<E: From<ReplayError>> Probe<'_, '_, E> {
         }
         if matches!(self.question, Question::Holds(_)) {
             // A condition that makes no sense in any view would be false everywhere. A field may exist only at times,
-            // so the entries that were not examined are, until one shows it.
+            // so the entries after the base are examined until one shows it.
             for count in self.base.0 + 1..=self.seat_history.head() {
                 if self.survey.is_comparable() {
                     break;

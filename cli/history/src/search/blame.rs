@@ -192,10 +192,7 @@ mod tests {
             let (condition, mut expected): (Condition, _) = (condition.parse().unwrap(), Vec::new());
             let viewer: Viewer = "p1".parse().unwrap();
             let seat_history = SeatHistory::of(viewer, history).unwrap();
-            let holds = |view: &str| {
-                let of_view = |path: &str| document(view).pointer(path).cloned();
-                condition.ask(&of_view, &mut Survey::default())
-            };
+            let holds = |view: &str| condition.holds_in(&|path| document(view).pointer(path).cloned());
             let mut held = holds(&viewer.view_json(seat_history.start().unwrap().as_ref()));
             let folded = seat_history.fold(&mut |seen| {
                 let now = holds(&viewer.step_view(seen.step));

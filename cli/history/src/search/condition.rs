@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use self::comparison::ViewComparison;
+use self::comparison::{Obstacle, ViewComparison};
 
 pub use error::{ConditionError, name_like};
 
@@ -31,8 +31,15 @@ pub enum Condition {
 /// What the views examined so far show about a condition: whether its comparisons make sense.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// For each comparison, in order, why it makes no sense in any of the views; `None` if it does in one.
-    errors: Vec<Option<ConditionError>>,
+    /// One for each comparison, in order.
+    comparisons: Vec<Surveyed>,
+}
+
+#[derive(Debug)]
+struct Surveyed {
+    comparison: ViewComparison,
+    /// Why it makes no sense in any of the views; `None` if it does in one.
+    obstacle: Option<Obstacle>,
 }
 
 impl Survey {
@@ -41,23 +48,25 @@ impl Survey {
     /// # Errors
     /// [`ConditionError`] with what the views have instead.
     pub fn check(&self) -> Result<(), ConditionError> {
-        match self.errors.iter().flatten().next() {
-            Some(error) => Err(error.clone()),
-            None => Ok(()),
+        for Surveyed { comparison, obstacle } in &self.comparisons {
+            if let Some(obstacle) = obstacle {
+                return Err(ConditionError::of(comparison, obstacle));
+            }
         }
+        Ok(())
     }
 
     /// Adds what other views show about the same condition.
     pub fn merge(&mut self, other: Self) {
-        if self.errors.is_empty() {
-            self.errors = other.errors;
+        if self.comparisons.is_empty() {
+            self.comparisons = other.comparisons;
             return;
         }
-        for (known, new) in self.errors.iter_mut().zip(other.errors) {
-            if let Some(error) = known
-                && new.as_ref().is_none_or(|new| new.reach > error.reach)
+        for (known, new) in self.comparisons.iter_mut().zip(other.comparisons) {
+            if let Some(obstacle) = &known.obstacle
+                && new.obstacle.as_ref().is_none_or(|new| new.reach > obstacle.reach)
             {
-                *known = new;
+                known.obstacle = new.obstacle;
             }
         }
     }
@@ -69,19 +78,20 @@ impl Survey {
         found: &[Value],
         view: &dyn Fn(&str) -> Option<Value>,
     ) {
-        let Some(known) = self.errors.get_mut(number) else {
-            return self.errors.push(comparison.error_in(found, view));
+        let Some(known) = self.comparisons.get_mut(number) else {
+            let obstacle = comparison.obstacle_in(found, view);
+            return self.comparisons.push(Surveyed { comparison: comparison.clone(), obstacle });
         };
-        if let Some(error) = known {
-            let new = comparison.error_in(found, view);
-            if new.as_ref().is_none_or(|new| new.reach >= error.reach) {
-                *known = new;
+        if let Some(obstacle) = &known.obstacle {
+            let new = comparison.obstacle_in(found, view);
+            if new.as_ref().is_none_or(|new| new.reach >= obstacle.reach) {
+                known.obstacle = new;
             }
         }
     }
 
     pub(crate) fn is_comparable(&self) -> bool {
-        !self.errors.is_empty() && self.errors.iter().all(Option::is_none)
+        !self.comparisons.is_empty() && self.comparisons.iter().all(|known| known.obstacle.is_none())
     }
 }
 
@@ -107,6 +117,11 @@ impl Condition {
             number += 1;
             comparison.holds(&found)
         })
+    }
+
+    /// Returns `true` if the condition holds in a view.
+    pub(crate) fn holds_in(&self, view: &dyn Fn(&str) -> Option<Value>) -> bool {
+        self.holds(&mut |comparison| comparison.holds(&comparison.found(view)))
     }
 
     /// Returns `true` if the condition holds. Every comparison is asked, in order, because the survey needs each one.
@@ -183,6 +198,7 @@ mod tests {
         let (condition, view) = (text.parse::<Condition>().unwrap(), view());
         let of_view = |path: &str| view.pointer(path).cloned();
         let holds = condition.ask(&of_view, &mut Survey::default());
+        assert_eq!(condition.holds_in(&of_view), holds, "{text}");
         let again: Condition = condition.to_string().parse().unwrap();
         assert_eq!(again, condition, "{text}");
         holds
@@ -241,8 +257,7 @@ mod tests {
             ("count(/at/*) > 1.5", true),
         ] {
             let condition = text.parse::<Condition>().unwrap();
-            let holds = condition.ask(&|path| view.pointer(path).cloned(), &mut Survey::default());
-            assert_eq!(holds, expected, "{text}");
+            assert_eq!(condition.holds_in(&|path| view.pointer(path).cloned()), expected, "{text}");
             let again: Condition = condition.to_string().parse().unwrap();
             assert_eq!(again, condition, "{text}");
         }

@@ -6,7 +6,6 @@ use std::fmt;
 use serde_json::Value;
 
 use super::decimal::Decimal;
-use super::error::ConditionError;
 
 /// A comparison. With a `*` in its path, it holds if it holds for any of the values that the path matches.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,26 +121,28 @@ impl ViewComparison {
         found
     }
 
-    /// Returns why the comparison makes no sense in a view that has these values at its path.
-    pub(super) fn error_in(
+    /// Returns why the comparison makes no sense in a view that has these values at its path. Of most views that is not
+    /// reported, so nothing is put into words here.
+    pub(super) fn obstacle_in(
         &self,
         found: &[Value],
         view: &dyn Fn(&str) -> Option<Value>,
-    ) -> Option<ConditionError> {
+    ) -> Option<Obstacle> {
         for value in found {
             if self.compared_with().is_none_or(|with| is_comparable(value, with)) {
                 return None;
             }
         }
         if let Some(value) = found.first() {
-            return Some(ConditionError::other_kind(self, value));
+            return Some(Obstacle { reach: usize::MAX, value: value.clone() });
         }
-        let whole = view("").unwrap_or_default();
-        Some(ConditionError::no_field(self.path(), &self.first_path(&whole), &whole))
+        let value = view("").unwrap_or_default();
+        let reach = found_part(&self.first_path(&value), &value).0.len();
+        Some(Obstacle { reach, value })
     }
 
     /// Returns the path with the first name that there is for each `*`.
-    fn first_path(&self, view: &Value) -> String {
+    pub(super) fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
         while let (before, Some(after)) = split_at_star(&path) {
             let mut name = "0";
@@ -154,6 +155,27 @@ impl ViewComparison {
         }
         path
     }
+}
+
+/// Why a comparison makes no sense in a view.
+#[derive(Debug)]
+pub(super) struct Obstacle {
+    /// The length of the path that leads into the view; the most for a path that leads to a value of another kind.
+    pub(super) reach: usize,
+    /// The value of another kind, or else the view.
+    pub(super) value: Value,
+}
+
+/// Returns the longest part of a path that leads to a value, without the last step, and that value.
+pub(super) fn found_part<'p, 'v>(path: &'p str, view: &'v Value) -> (&'p str, &'v Value) {
+    let mut found = ("", view);
+    for (end, _) in path.match_indices('/') {
+        let part = path.get(..end).unwrap_or_default();
+        if let Some(value) = view.pointer(part) {
+            found = (part, value);
+        }
+    }
+    found
 }
 
 /// Splits a path at its first step `*`, which is in neither part.

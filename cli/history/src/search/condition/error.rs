@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::comparison::{ViewComparison, kind};
+use super::comparison::{Obstacle, ViewComparison, found_part, kind};
 use crate::text::{counted, quoted_list};
 
 const NAMES_MAX: usize = 16;
@@ -18,13 +18,19 @@ const VALUE_CHARACTERS_MAX: usize = 60;
 pub struct ConditionError {
     message: String,
     advice: Option<String>,
-    /// The length of the path that leads into the view; the most for a path that leads to a value of another kind.
-    pub(super) reach: usize,
 }
 
 impl ConditionError {
+    pub(super) fn of(comparison: &ViewComparison, obstacle: &Obstacle) -> Self {
+        let Obstacle { reach, value } = obstacle;
+        if *reach == usize::MAX {
+            return Self::other_kind(comparison, value);
+        }
+        Self::no_field(comparison.path(), &comparison.first_path(value), value)
+    }
+
     /// Returns the error for a comparison with a value of another kind in a view.
-    pub(super) fn other_kind(comparison: &ViewComparison, value: &Value) -> Self {
+    fn other_kind(comparison: &ViewComparison, value: &Value) -> Self {
         let with = comparison.compared_with();
         let note = match with {
             Some(Value::String(text)) if text.starts_with('/') => {
@@ -55,20 +61,12 @@ impl ConditionError {
             Value::Bool(_) => "write `true` or `false`",
             Value::Null => "write `null`",
         };
-        Self { message, advice: Some(advice.into()), reach: usize::MAX }
+        Self { message, advice: Some(advice.into()) }
     }
 
     /// Returns the error for a path that leads nowhere in a view. `tried` is the path with a name for each `*`.
-    pub(super) fn no_field(path: &str, tried: &str, view: &Value) -> Self {
-        let mut found = "";
-        let mut value = view;
-        for (end, _) in tried.match_indices('/') {
-            let prefix = tried.get(..end).unwrap_or_default();
-            if let Some(further) = view.pointer(prefix) {
-                found = prefix;
-                value = further;
-            }
-        }
+    fn no_field(path: &str, tried: &str, view: &Value) -> Self {
+        let (found, value) = found_part(tried, view);
         let rest = tried.get(found.len()..).unwrap_or_default().trim_start_matches('/');
         let (step, after) = rest.split_once('/').unwrap_or((rest, ""));
         let mut advice = None;
@@ -96,7 +94,7 @@ impl ConditionError {
         };
         let place = if found.is_empty() { "the view".into() } else { format!("`{found}`") };
         let message = format!("`{path}` is nowhere in the view, after any entry: {place} {there}");
-        Self { message, advice, reach: found.len() }
+        Self { message, advice }
     }
 
     pub(crate) fn advice(&self) -> Option<String> {
