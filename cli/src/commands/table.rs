@@ -276,7 +276,9 @@ fn write(
         sink(&header)?;
     }
     let written = write_rows(kind, format, corpus, viewer, sink)?;
+    // Each log has a row for its setup, so without rows there is none that could have the path.
     if written.unread.is_none()
+        && written.rows > 0
         && let TableKind::Fields(paths) = kind
     {
         for path in paths {

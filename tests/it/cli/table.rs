@@ -100,3 +100,14 @@ exit 3| error: cannot write `no/folder.csv`: No such file or directory (os error
         assert!(!sandbox.path(file).exists(), "{file}");
     }
 }
+
+#[test]
+fn a_store_without_matches_is_a_table_without_rows() {
+    let sandbox = duel();
+    sandbox.ok("delete duel --force");
+    sandbox.check(str![[r#"
+$ turnfold table fields --matches --field /turn
+source,seq,/turn
+
+"#]]);
+}
