@@ -341,8 +341,8 @@ impl<'c> StepperScreen<'c> {
             return Ok(());
         }
         let viewer = self.stepper().history().viewer();
-        let index = all.iter().position(|each| *each == viewer).unwrap_or(0);
-        if let (Some(stepper), Some(next)) = (self.stepper.take(), all.get((index + 1) % all.len())) {
+        let next = all.iter().position(|each| *each == viewer).map_or(0, |index| (index + 1) % all.len());
+        if let (Some(stepper), Some(next)) = (self.stepper.take(), all.get(next)) {
             self.stepper = Some(stepper.through(*next)?);
         }
         self.fields = self.stepper().changes();
