@@ -206,14 +206,14 @@ fn print_folded(
         }
         left -= 1;
         if let Some((revision, store)) = stored {
-            if chain.is_none() {
+            let entries = if let Some(entries) = &mut chain {
+                entries
+            } else {
                 let Revision { match_name, branch, seq: to } = revision;
                 let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
-                chain = Some(store.entries(match_name, branch, seen.seq()..=to)?);
-            }
-            while let Some(chain) = &mut chain
-                && let Some((entry, link)) = chain.next_linked().transpose()?
-            {
+                chain.insert(store.entries(match_name, branch, seen.seq()..=to)?)
+            };
+            while let Some((entry, link)) = entries.next_linked().transpose()? {
                 if entry.seq == seen.seq() {
                     line.link = Some(link);
                     break;
