@@ -39,7 +39,7 @@ impl CorpusArgs {
     pub(crate) fn corpus<'a>(&self, workspace: &'a mut Workspace) -> Result<Corpus<'a>> {
         workspace.keep_reader();
         if self.matches {
-            let logs = workspace.all_branches()?;
+            let logs = workspace.matches()?.all_branches()?;
             return Ok(Corpus { workspace, logs });
         }
         let mut logs = Several::from(Vec::new());
@@ -51,10 +51,8 @@ impl CorpusArgs {
         }
         require_one_stdin(logs.sources.iter().filter(|name| name.is_standard_input()).count())?;
         // A store that is not there is one failure, not one of each revision.
-        if logs.sources.iter().any(|name| matches!(name, SourceName::Revision(_)))
-            && workspace.service()?.is_none()
-        {
-            workspace.read_store()?;
+        if logs.sources.iter().any(|name| matches!(name, SourceName::Revision(_))) {
+            workspace.matches()?.require()?;
         }
         Ok(Corpus { workspace, logs })
     }

@@ -35,6 +35,7 @@ mod files;
 mod grammar;
 mod guides;
 mod histories;
+mod matches;
 mod output;
 mod pager;
 mod program;

@@ -13,6 +13,7 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Color, RgbColor, Style};
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::{Value, json};
 use terminal_size::{Height, Width, terminal_size, terminal_size_of};
 use turnfold_core::picture::{Picture, Tint};
 use turnfold_history::Record;
@@ -132,6 +133,14 @@ fn styled(line: &Line, width: usize) -> String {
         let _ = write!(text, "{before}{style}{span}{style:#}");
     }
     text
+}
+
+/// Returns the JSON of a view, with the name of its source, if it has one.
+pub(crate) fn named(view: Value, name: Option<&str>) -> Value {
+    match name {
+        Some(source) => json!({ "source": source, "view": view }),
+        None => view,
+    }
 }
 
 /// An entry with the match or file that it is from; the JSON form is stable.

@@ -1,5 +1,5 @@
 //! What the command line asks a service (SV-40), and how it reads the answers. It knows no rules. Lists are read page by
-//! page. Each verb decides what it asks a service for.
+//! page. `matches/far.rs` decides what it asks for.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use turnfold_core::Registry;
 use turnfold_history::tfl::Replay;
-use turnfold_history::{Revision, SourceName, Viewer};
+use turnfold_history::{Revision, Viewer};
 use turnfold_serve::TokenKind;
 
 use crate::client::{Client, NotAnswered, ServiceReply, ServiceRequest, path_of};
@@ -27,15 +27,6 @@ impl Workspace {
             let _ = self.client.set(self.connect(origin)?);
         }
         Ok(self.client.get())
-    }
-
-    /// Returns a client and the revision if a service has the source; `None` for a replay file, which is read here.
-    pub(crate) fn service_with<'a>(
-        &'a self,
-        source: &'a SourceName,
-    ) -> Result<Option<(&'a Client, &'a Revision)>> {
-        let SourceName::Revision(revision) = source else { return Ok(None) };
-        Ok(self.service()?.map(|client| (client, revision)))
     }
 
     fn connect(&self, origin: &SafeOrigin) -> Result<Client> {

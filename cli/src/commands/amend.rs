@@ -14,9 +14,9 @@ use turnfold_history::{
 use turnfold_show::render;
 use turnfold_store::{BranchName, NewEntries};
 
-use super::play::require_not_by_mail;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
+use crate::matches::require_not_by_mail;
 use crate::output::{Line, added, counted, dim, plain, removed, strong, warning};
 use crate::stderr::progress;
 use crate::{clock, files, program};

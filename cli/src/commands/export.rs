@@ -1,28 +1,22 @@
-//! `turnfold export`: writes a history, of a store here or of a service, as a replay file, or as a page that shows it.
+//! `turnfold export`: writes a history as a replay file, or as a page that shows it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use serde_json::json;
-use turnfold_core::Digest;
 use turnfold_history::input::{has_ending, is_page};
-use turnfold_history::tfl::{Closing, PageError, Replay, replay_in};
-use turnfold_history::{HistorySource, Revision, SourceName, Sources, Viewer};
+use turnfold_history::tfl::Closing;
+use turnfold_history::{HistorySource, Revision, SourceName, Viewer};
 use turnfold_proof::bundle::BundledName;
-use turnfold_show::Page;
-use ureq::http::StatusCode;
 
-use crate::client::{Client, NotAnswered, ServiceRequest, path_of};
-use crate::context::{Context, Workspace};
+use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
 use crate::files::{
     NewFile, check_new, is_standard, temporary_dir, write_texts, write_whole, write_whole_from,
 };
-use crate::histories::load_unchecked;
+use crate::matches::{Exported, missing_replay};
 use crate::output::counted;
-use crate::remote::{seen_at, seen_replay, unusable, whole_replay};
 use crate::sources::{Named, Several, SourceArg};
 
 /// Write a revision as a replay file, or as a page that shows it
@@ -58,11 +52,11 @@ pub(crate) struct Args {
 
     /// Whose view to show
     #[arg(long = "as", value_name = "SEAT", default_value_t = Viewer::HOST)]
-    viewer: Viewer,
+    pub(crate) viewer: Viewer,
 
     /// Write an HTML file that shows the game
     #[arg(long)]
-    html: bool,
+    pub(crate) html: bool,
 
     #[command(flatten)]
     output: NewFile,
@@ -133,15 +127,6 @@ fn targets<'a>(
     Ok(targets)
 }
 
-/// A replay file or a page.
-struct Exported {
-    /// The seat whose knowledge the file is limited to; `None` if it holds everything.
-    view: Option<String>,
-    entries: u64,
-    state_hash: Option<Digest>,
-    text: String,
-}
-
 fn export(
     args: &Args,
     source: &SourceName,
@@ -151,29 +136,19 @@ fn export(
     if let Some(path) = path {
         check_ending(path, args.html)?;
     }
-    let service = context.service_with(source)?;
-    if service.is_none()
-        && let SourceName::Revision(revision) = source
-    {
-        let matches = slice::from_ref(&revision.match_name);
-        context.require_rules("`export`", &context.read_store()?, matches)?;
-    }
     // A whole history may be long, so it is written entry by entry where JSON need not hold it.
-    let is_long = service.is_none() && !args.html && args.viewer.sees_all();
-    let Exported { view, entries, state_hash, text } = match (source, path) {
-        (SourceName::Revision(revision), None) if is_long && !context.output.is_json() => {
+    let long = context.matches_with(source)?.long_replay(args, source)?;
+    let Exported { view, entries, state_hash, text } = match (long, path) {
+        (Some(revision), None) if !context.output.is_json() => {
             return print_long(revision, context);
         }
-        (SourceName::Revision(revision), Some(path)) if is_long => {
+        (Some(revision), Some(path)) => {
             let closing = write_whole_from(path, |file| write_replay(revision, path, file, context))?;
             let state_hash = Some(closing.state);
             Exported { view: None, entries: closing.count, state_hash, text: String::new() }
         }
         _ => {
-            let exported = match service {
-                Some((client, revision)) => export_far(args, client, revision, context)?,
-                None => export_near(args, source, context)?,
-            };
+            let exported = context.matches_with(source)?.export(args, source)?;
             if let Some(path) = path {
                 write_whole(path, exported.text.as_bytes())?;
             }
@@ -241,88 +216,4 @@ fn check_ending(path: &Path, html: bool) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-fn export_near(args: &Args, source: &SourceName, workspace: &Workspace) -> Result<Exported> {
-    if args.html {
-        let Page { html, view, entries, state_hash } = Page::load(args.viewer, source, workspace)?;
-        let view = view.map(|seat| seat.to_string());
-        return Ok(Exported { view, entries, state_hash, text: html });
-    }
-    if let SourceName::File(file) = source
-        && BundledName::of(&file.path).is_none()
-    {
-        if !is_standard(&file.path) && !file.path.exists() {
-            return Err(missing_replay(&file.path));
-        }
-        return Err(Failure::usage(format!("`{file}` is a file already")).hint("`--html` makes a page of it"));
-    }
-    let seat_history = load_unchecked(args.viewer, source, workspace)?;
-    let replay = seat_history.to_replay()?;
-    Ok(Exported {
-        view: replay.header.view.map(|view| view.perspective.to_string()),
-        entries: seat_history.head(),
-        state_hash: replay.closing.map(|closing| closing.state),
-        text: replay.to_string(),
-    })
-}
-
-fn export_far(args: &Args, client: &Client, revision: &Revision, workspace: &Workspace) -> Result<Exported> {
-    let text = fetched_text(args, client, revision)?;
-    let mut view = None;
-    let mut replay = None;
-    if args.html {
-        match replay_in(&revision.to_string(), text.as_bytes()) {
-            Ok(found) => replay = Some(found),
-            Err(PageError::NoReplay { viewer, .. }) => view = Some(viewer.to_string()),
-            Err(error) => return Err(unusable(error)),
-        }
-    } else {
-        for line in text.lines().take_while(|line| *line != "[setup]") {
-            if let Some(seat) = line.strip_prefix("view = \"") {
-                view = seat.strip_suffix('"').map(String::from);
-            }
-        }
-        replay = Some(text.clone().into_bytes());
-    }
-    // This machine may lack the rules of the match; then the file is still written, without a state hash in the
-    // output.
-    let replay =
-        replay.and_then(|bytes| Replay::read_also_seen("replay.tfl", &bytes, &workspace.registry).ok());
-    let state_hash = replay.and_then(|replay| replay.closing).map(|closing| closing.state);
-    let mut entries = 0;
-    for line in text.lines() {
-        let is_entry = if args.html {
-            line.starts_with("<li>")
-        } else {
-            line.starts_with(|first: char| first.is_ascii_digit())
-        };
-        entries += u64::from(is_entry);
-    }
-    Ok(Exported { view, entries, state_hash, text })
-}
-
-fn fetched_text(args: &Args, client: &Client, revision: &Revision) -> Result<String> {
-    let viewer = Some(args.viewer).filter(|viewer| !viewer.sees_all());
-    if args.html {
-        let path = path_of(revision, "replay.html");
-        let query = seen_at(revision.seq, viewer);
-        return Ok(client.get(&ServiceRequest { path, query, accept: "text/html" })?.body);
-    }
-    if viewer.is_some() {
-        return Ok(seen_replay(client, revision, viewer)?);
-    }
-    match whole_replay(client, revision) {
-        // A seat may have the whole file only after the end of the match.
-        Err(NotAnswered::ApiError(error)) if error.status == StatusCode::FORBIDDEN => {
-            Ok(seen_replay(client, revision, None)?)
-        }
-        whole => Ok(whole?),
-    }
-}
-
-fn missing_replay(file: &Path) -> Failure {
-    let file = file.display();
-    Failure::usage(format!("cannot read replay `{file}`: there is no such file"))
-        .hint(format!("`-o {file}` writes to it"))
 }

@@ -1,5 +1,4 @@
-//! `turnfold log`: prints the entries of a revision with their outcomes, in a store here or at a service, or with `--raw`
-//! as they are stored.
+//! `turnfold log`: prints the entries of a revision with their outcomes, or with `--raw` as they are stored.
 
 use std::collections::VecDeque;
 
@@ -8,18 +7,13 @@ use serde::Serialize;
 use serde_json::json;
 use turnfold_core::{Digest, Seat};
 use turnfold_history::text::time;
-use turnfold_history::{
-    CommandForm, RangeName, Record, Revision, SeatHistory, SourceName, Sources, ViewedEntry, Viewer, rules_of,
-};
-use turnfold_show::render;
+use turnfold_history::{CommandForm, RangeName, Record, SourceName, Sources, Viewer, rules_of};
 use turnfold_store::{Entry, IdempotencyKey};
 
-use crate::client::{Client, path_of};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
-use crate::histories::{self, no_seat, warn_unless_current};
-use crate::output::{Line, Output, Sourced, dim, plain, strong};
-use crate::remote::{ListPart, ask, print_pages, require_unused, seen_at};
+use crate::histories::warn_unless_current;
+use crate::output::{Line, dim, plain, strong};
 use crate::sources::{Named, SourceArg};
 
 /// The longest regular expression, in bytes.
@@ -50,11 +44,11 @@ pub(crate) struct Args {
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    viewer: Option<Viewer>,
+    pub(crate) viewer: Option<Viewer>,
 
     /// Print only this seat's entries; may be repeated
     #[arg(long = "seat", value_name = "SEAT")]
-    seats: Vec<Seat>,
+    pub(crate) seats: Vec<Seat>,
 
     /// Print only entries that match a regular expression
     #[arg(long, value_name = "REGEX", value_parser = read_pattern)]
@@ -62,11 +56,11 @@ pub(crate) struct Args {
 
     /// Print when each entry was recorded, in UTC
     #[arg(long)]
-    times: bool,
+    pub(crate) times: bool,
 
     /// Print the link after each entry, for `verify --expect`; available only to the host
     #[arg(long)]
-    links: bool,
+    pub(crate) links: bool,
 
     /// Print the entries as they are stored, without the rules; available only to the host
     #[arg(long, conflicts_with = "grep")]
@@ -74,7 +68,7 @@ pub(crate) struct Args {
 
     /// Print only the last N entries that match
     #[arg(short = 'n', long, value_name = "N")]
-    last: Option<u64>,
+    pub(crate) last: Option<u64>,
 }
 
 /// Reads a pattern. Its compiled size is bounded, and matching takes time in proportion to pattern and text.
@@ -86,16 +80,16 @@ fn read_pattern(text: &str) -> Result<Regex, String> {
 }
 
 impl Args {
-    fn viewer(&self) -> Viewer {
+    pub(crate) fn viewer(&self) -> Viewer {
         self.viewer.unwrap_or(Viewer::HOST)
     }
 
-    fn looks_for(&self, record: &Record) -> bool {
+    pub(crate) fn looks_for(&self, record: &Record) -> bool {
         let is_of_seat = self.seats.is_empty() || record.seat.is_some_and(|seat| self.seats.contains(&seat));
         is_of_seat && self.grep.as_ref().is_none_or(|pattern| pattern.is_match(&record.text()))
     }
 
-    fn is_filtered(&self) -> bool {
+    pub(crate) fn is_filtered(&self) -> bool {
         !self.seats.is_empty() || self.grep.is_some()
     }
 }
@@ -116,7 +110,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
 
 fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<ExitStatus> {
     if let SourceName::Revision(revision) = &range.source {
-        warn_unless_current(revision, || context.current_branch(&revision.match_name))?;
+        warn_unless_current(revision, || context.matches()?.current_branch(&revision.match_name))?;
     }
     if args.raw {
         args.viewer().require_all("entries as they are stored")?;
@@ -130,112 +124,12 @@ fn print_range(args: &Args, range: &RangeName, context: &mut Context) -> Result<
             return Err(Failure::usage("a replay file has no links"));
         }
     }
-    if let Some((client, revision)) = workspace.service_with(&range.source)? {
-        // The service has no filters, and counts the entries up to a number as the token's seat does.
-        let is_plain = !args.is_filtered() && !args.times && !args.links && args.last.is_none();
-        if is_plain && (revision.seq.is_none() || client.sees_all() && viewer.sees_all()) {
-            return print_far(args, range, client, revision, output);
-        }
-        require_unused(&[("`--links`", args.links), ("`--times`", args.times)])?;
-    }
-    let history = histories::open(viewer, &range.source, workspace)?;
-    let start = history.start()?;
-    let players = start.players();
-    if let Some(seat) = args.seats.iter().find(|seat| **seat != Seat::Host && !players.contains(seat)) {
-        return Err(no_seat(seat.name(), players, &range.source));
-    }
-    print_folded(args, range, &history, output)
-}
-
-fn print_far(
-    args: &Args,
-    range: &RangeName,
-    client: &Client,
-    revision: &Revision,
-    output: &mut Output,
-) -> Result<ExitStatus> {
-    let before = range.first.saturating_sub(1);
-    if revision.seq.is_some() {
-        // A page may end early without an error, so a request for the view checks that the last entry exists.
-        ask(client, revision, "view", seen_at(revision.seq, args.viewer), output.format())?;
-    }
-    let part = ListPart {
-        path: path_of(revision, "entries"),
-        query: seen_at(None, args.viewer),
-        after: (before > 0).then(|| before.to_string()),
-        count: revision.seq.map(|last| last.saturating_sub(before)),
-        source: Some(range.source.up_to(None).to_string()),
-    };
-    print_pages(client, part, output)?;
-    Ok(ExitStatus::Yes)
-}
-
-/// Prints the entries while they are folded, so that a long log takes little memory.
-fn print_folded(
-    args: &Args,
-    range: &RangeName,
-    history: &SeatHistory,
-    output: &mut Output,
-) -> Result<ExitStatus> {
-    let source = range.source.up_to(None).to_string();
-    let mut before = range.before_last(args.last.unwrap_or(u64::MAX), history.head())?;
-    let mut left = u64::MAX;
-    if let Some(last) = args.last
-        && args.is_filtered()
-    {
-        let mut latest = VecDeque::new();
-        history.show(range.first.saturating_sub(1), history.head(), &mut |seen| {
-            if args.looks_for(&seen.record()) {
-                push_latest(&mut latest, seen.seq(), last);
-            }
-        })?;
-        // Only entries from the first of these on are folded again to be printed.
-        let Some(first) = latest.front() else { return Ok(ExitStatus::Yes) };
-        before = first - 1;
-        left = last;
-    }
-    let stored = match (&range.source, history.store()) {
-        (SourceName::Revision(revision), Some(store)) if args.links => Some((revision, store)),
-        _ => None,
-    };
-    let mut chain = None;
-    let mut print_seen = |seen: &mut ViewedEntry<'_>| -> Result<()> {
-        let mut line = seen.logged_record();
-        if left == 0 || !args.looks_for(&line.record) {
-            return Ok(());
-        }
-        left -= 1;
-        if let Some((revision, store)) = stored {
-            let entries = if let Some(entries) = &mut chain {
-                entries
-            } else {
-                let Revision { match_name, branch, seq: to } = revision;
-                let to = to.map_or_else(|| store.head(match_name, branch), Ok)?;
-                chain.insert(store.entries(match_name, branch, seen.seq()..=to)?)
-            };
-            while let Some((entry, link)) = entries.next_linked().transpose()? {
-                if entry.seq == seen.seq() {
-                    line.link = Some(link);
-                    break;
-                }
-            }
-        }
-        let sourced = Sourced { source: &source, item: &line };
-        Ok(output.show(&sourced, || vec![render::logged(&line, args.times)])?)
-    };
-    let mut printed = Ok(());
-    let looked = history.show(before, history.head(), &mut |seen| {
-        if printed.is_ok() {
-            printed = print_seen(seen);
-        }
-    });
-    printed?;
-    looked?;
+    workspace.matches_with(&range.source)?.log(args, range, output)?;
     Ok(ExitStatus::Yes)
 }
 
 /// Adds the number of an entry, and keeps only the last ones.
-fn push_latest(latest: &mut VecDeque<u64>, seq: u64, most: u64) {
+pub(crate) fn push_latest(latest: &mut VecDeque<u64>, seq: u64, most: u64) {
     latest.push_back(seq);
     if latest.len() as u64 > most {
         latest.pop_front();

@@ -3,20 +3,15 @@
 
 use serde_json::json;
 use turnfold_core::Seat;
+use turnfold_history::Revision;
 use turnfold_history::compare::MigratedMatch;
-use turnfold_history::{Revision, Sources};
 use turnfold_mail::desk_naming;
-use turnfold_show::render::match_list::lines;
-use turnfold_show::render::{ListedMatch, OriginDocument, WhoseTurn};
+use turnfold_show::render::OriginDocument;
 use turnfold_store::{BranchName, MatchName};
 
-use crate::context::{Context, build_identity};
+use crate::context::Context;
 use crate::failure::{ExitStatus, Result};
 use crate::output::{Line, counted, plain, strong};
-use crate::remote::{ListPart, print_pages};
-
-/// How many matches are read before they are printed, so that their columns align.
-const PAGE: usize = 256;
 
 /// List the matches of the store
 ///
@@ -30,68 +25,24 @@ const PAGE: usize = 256;
 pub(crate) struct Args {
     /// Begin after this name, even if no match has it
     #[arg(long, value_name = "MATCH")]
-    after: Option<MatchName>,
+    pub(crate) after: Option<MatchName>,
 
     /// List at most N matches
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 
     /// Also show whose turn it is, or that the match is over, and where it was migrated from
     #[arg(short, long)]
-    long: bool,
+    pub(crate) long: bool,
 
     /// List only the matches in which this seat has a command to give, with whose turn it is
     #[arg(long, value_name = "SEAT")]
-    mine: Option<Seat>,
+    pub(crate) mine: Option<Seat>,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
-    if let Some(client) = workspace.service()? {
-        // SV-69: the service looks at the turns itself.
-        let mut query = Vec::new();
-        if args.long {
-            query.push(("turn", "true".into()));
-        }
-        if let Some(mine) = args.mine {
-            query.push(("mine", mine.to_string()));
-        }
-        let after = args.after.as_ref().map(ToString::to_string);
-        let count = args.limit.map(|limit| limit as u64);
-        let part = ListPart { path: "/v1/matches".into(), query, after, count, source: None };
-        print_pages(client, part, output)?;
-        return Ok(ExitStatus::Yes);
-    }
-    let store = workspace.read_store()?;
-    let mut left = args.limit.unwrap_or(usize::MAX);
-    let mut matches = store.matches_after(args.after.as_ref())?;
-    let mut page = Vec::new();
-    while left > 0
-        && let Some(info) = matches.next()
-    {
-        let info = info?;
-        let origin = OriginDocument::of(&info.genesis);
-        let mut listed = ListedMatch::read(info, &store)?;
-        if args.long {
-            listed.origin = origin;
-        }
-        if args.long || args.mine.is_some() {
-            let turn = WhoseTurn::of(&listed.match_name, &store, &workspace.registry, build_identity())?;
-            listed.turn = Some(turn);
-        }
-        if let Some(mine) = args.mine
-            && !matches!(&listed.turn, Some(WhoseTurn::Of(seats, _)) if seats.contains(&mine))
-        {
-            continue;
-        }
-        page.push(listed);
-        left -= 1;
-        if page.len() == PAGE {
-            output.list(&page, lines)?;
-            page.clear();
-        }
-    }
-    output.list(&page, lines)?;
+    workspace.matches()?.list(args, output)?;
     Ok(ExitStatus::Yes)
 }
 

@@ -1,20 +1,12 @@
-//! `turnfold show`, `legal` and `ask`: what a viewer sees of a state, in a store here or at a service.
-
-use std::collections::BTreeSet;
+//! `turnfold show`, `legal` and `ask`: what a viewer sees of a state.
 
 use clap::{Arg, ArgMatches, FromArgMatches};
-use serde_json::{Value, json};
-use turnfold_core::AnyState;
-use turnfold_history::{SeatHistory, SourceName, Viewer};
-use turnfold_show::drawing::{Highlights, svg, target_spots};
-use turnfold_show::page::frames::changed_by_last;
-use turnfold_show::render::{self, LegalCommand, legal_commands, standing};
+use turnfold_history::{SourceName, Viewer};
 
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
-use crate::histories::{load, seek, warn_unless_current};
+use crate::histories::warn_unless_current;
 use crate::output::Format;
-use crate::remote::{ask as ask_service, document, print_page, print_reply, seen_at};
 use crate::sources::{Named, SourceArg};
 
 /// Show what a seat sees: the board, the JSON view or a picture
@@ -33,15 +25,15 @@ pub(crate) struct Args {
 
     /// Whose view to show [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    viewer: Option<Viewer>,
+    pub(crate) viewer: Option<Viewer>,
 
     /// Mark what the last entry shown changed in this picture
     #[arg(long)]
-    changed: bool,
+    pub(crate) changed: bool,
 
     /// Mark the hexes or squares that the commands of `legal` name, with the same `--as`
     #[arg(long)]
-    reach: bool,
+    pub(crate) reach: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
@@ -69,64 +61,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
 fn show(args: &Args, source: &SourceName, name: Option<&str>, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     if let SourceName::Revision(revision) = source {
-        warn_unless_current(revision, || workspace.current_branch(&revision.match_name))?;
+        warn_unless_current(revision, || workspace.matches()?.current_branch(&revision.match_name))?;
     }
-    let format = output.format();
-    // The service marks nothing in its pictures.
-    if let Some((client, revision)) = workspace.service_with(source)?
-        && !args.changed
-        && !args.reach
-    {
-        let resource = if format == Format::Svg { "picture.svg" } else { "view" };
-        let reply = ask_service(client, revision, resource, seen_at(revision.seq, args.viewer), format)?;
-        if format == Format::Json {
-            output.json(&named(document(&reply)?, name))?;
-        } else {
-            print_reply(&reply, output)?;
-        }
-        return Ok(ExitStatus::Yes);
-    }
-    let asked = args.viewer.unwrap_or(Viewer::HOST);
-    let mut seat_history = None;
-    let mut changed = BTreeSet::new();
-    let (viewer, state) = if args.changed {
-        let history = seat_history.insert(load(asked, source, workspace)?);
-        changed = changed_by_last(history)?;
-        (history.viewer(), history.state()?)
-    } else {
-        seek(asked, source, workspace)?
-    };
-    let stands = match (viewer.standing(state.as_ref()), &seat_history) {
-        (Some(stands), _) => stands,
-        (None, Some(seat_history)) => seat_history.standing()?,
-        (None, None) => SeatHistory::load(asked, source, workspace)?.standing()?,
-    };
-    if format == Format::Json {
-        output.json(&named(viewer.view(state.as_ref()), name))?;
-        return Ok(ExitStatus::Yes);
-    }
-    let picture = viewer.picture(state.as_ref());
-    let mut highlights = Highlights { changed, ..Highlights::default() };
-    if args.reach {
-        let commands = legal_commands(args.viewer, viewer, state.as_ref());
-        let targets = commands.iter().flat_map(|legal| &legal.targets);
-        highlights.reach = target_spots(&picture, targets);
-    }
-    if format == Format::Svg {
-        output.document(&svg::document(&picture, &highlights))?;
-    } else {
-        output.highlighted(&picture, &highlights)?;
-        output.note(standing(&stands))?;
-    }
+    workspace.matches_with(source)?.show(args, source, name, output)?;
     Ok(ExitStatus::Yes)
-}
-
-/// Returns the JSON of a view, with the name of its source, if it has one.
-fn named(view: Value, name: Option<&str>) -> Value {
-    match name {
-        Some(source) => json!({ "source": source, "view": view }),
-        None => view,
-    }
 }
 
 /// List the commands that would be applied
@@ -137,35 +75,17 @@ fn named(view: Value, name: Option<&str>) -> Value {
 pub(crate) struct LegalArgs {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]
-    source: SourceName,
+    pub(crate) source: SourceName,
 
     /// Only this seat's commands [default: every seat's]
     #[arg(long = "as", value_name = "SEAT")]
-    viewer: Option<Viewer>,
+    pub(crate) viewer: Option<Viewer>,
 }
 
 pub(crate) fn legal(args: &LegalArgs, context: &mut Context) -> Result<ExitStatus> {
-    let LegalArgs { source, viewer: asked } = args;
     let Context { workspace, output, .. } = context;
-    if let Some((client, revision)) = workspace.service_with(source)? {
-        let reply = ask_service(client, revision, "legal", seen_at(revision.seq, *asked), output.format())?;
-        print_page(&reply, &["items"], None, output)?;
-    } else {
-        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, workspace)?;
-        require_legal(&*state)?;
-        let commands = legal_commands(*asked, viewer, state.as_ref());
-        output.list(&commands, |commands| commands.iter().map(LegalCommand::line).collect())?;
-    }
+    workspace.matches_with(&args.source)?.legal(args, output)?;
     Ok(ExitStatus::Yes)
-}
-
-pub(crate) fn require_legal(state: &dyn AnyState) -> Result<()> {
-    if state.lists_legal() {
-        return Ok(());
-    }
-    // RF-6: a referee need not list legal commands.
-    Err(Failure::usage("nothing lists legal commands here")
-        .hint("a referee offers `legal`, a recording has no rules; see `turnfold help referees`"))
 }
 
 /// Ask the ruleset a question
@@ -176,14 +96,14 @@ pub(crate) fn require_legal(state: &dyn AnyState) -> Result<()> {
 pub(crate) struct AskArgs {
     /// Revision or replay file; `-` is standard input
     #[arg(value_name = "REV")]
-    source: SourceName,
+    pub(crate) source: SourceName,
 
     #[command(flatten)]
-    question: Question,
+    pub(crate) question: Question,
 
     /// Who asks [default: host]
     #[arg(long = "as", value_name = "SEAT")]
-    viewer: Option<Viewer>,
+    pub(crate) viewer: Option<Viewer>,
 }
 
 /// The words of a question, which may begin with a hyphen, as `-1,2` does.
@@ -191,7 +111,7 @@ pub(crate) struct AskArgs {
 /// Each word is an argument of its own. If one argument took several, clap would take everything after a word with a
 /// hyphen as words too, even `--as p1`.
 #[derive(Debug)]
-struct Question(String);
+pub(crate) struct Question(pub(crate) String);
 
 /// The names of the words. A question of more words has to be quoted.
 const WORDS: [&str; 12] = ["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12"];
@@ -234,17 +154,7 @@ fn read_word(word: &str) -> Result<String, &'static str> {
 }
 
 pub(crate) fn ask(args: &AskArgs, context: &mut Context) -> Result<ExitStatus> {
-    let AskArgs { source, question: Question(question), viewer: asked } = args;
     let Context { workspace, output, .. } = context;
-    if let Some((client, revision)) = workspace.service_with(source)? {
-        let mut query = seen_at(revision.seq, *asked);
-        query.push(("q", question.clone()));
-        print_reply(&ask_service(client, revision, "ask", query, output.format())?, output)?;
-    } else {
-        let (viewer, state) = seek(asked.unwrap_or(Viewer::HOST), source, workspace)?;
-        let answer =
-            viewer.ask(state.as_ref(), question).map_err(|error| Failure::usage(error.to_string()))?;
-        output.show(&answer.json, || vec![render::answer(&answer)])?;
-    }
+    workspace.matches_with(&args.source)?.ask(args, output)?;
     Ok(ExitStatus::Yes)
 }

@@ -15,10 +15,10 @@ use turnfold_show::render;
 use turnfold_store::{MatchName, NewEntry, PackedEntries, SNAPSHOT_INTERVAL};
 
 use super::new::{Dice, Game, RulesetArgs, genesis};
-use super::show::require_legal;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result, unless_fault};
 use crate::files::{NewFile, check_new, write_unsynced};
+use crate::matches::require_legal;
 use crate::output::{Line, counted, dim, plain, strong};
 use crate::stderr::progress;
 use crate::{clock, files, random};

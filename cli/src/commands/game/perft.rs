@@ -7,9 +7,9 @@ use serde_json::{Map, json};
 use turnfold_core::{AnyState, CommandSource, DicePolicy, Logged, Seat};
 
 use crate::commands::new::GameArgs;
-use crate::commands::show::require_legal;
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
+use crate::matches::require_legal;
 use crate::output::{dim, plain};
 use crate::stderr;
 
