@@ -1,4 +1,5 @@
-//! Writes files completely or not at all, and reads standard input, scripts and tokens up to a limit.
+//! Writes files completely or not at all, and reads standard input, scripts and tokens up to limits, which
+//! `docs/guide/limits.md` lists.
 
 use std::env;
 use std::fs::{self, File};

@@ -39,7 +39,7 @@ struct Whole {
     along: MatchesAlong,
 }
 
-/// The matches that go along with a match, because neither it nor they are of use without the other.
+/// The matches that go along with a match, in one commit, because neither it nor they are of use without the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct MatchesAlong {
     /// Its desk, if the match is played by mail. A desk is found by the name of its match (PM-1).
