@@ -20,7 +20,7 @@ use crate::sources::Several;
 use far::Far;
 use near::Near;
 
-pub(crate) use near::{missing_replay, require_legal, require_not_by_mail};
+pub(crate) use near::{missing_replay, rename_branch, require_legal, require_not_by_mail};
 
 /// What verbs ask of matches. A long answer is printed part by part.
 pub(crate) trait Matches {
@@ -65,8 +65,6 @@ pub(crate) trait Matches {
 
     /// Creates a branch that begins after a revision, and returns the number of the entry there.
     fn create_branch(&self, from: &Revision, name: &BranchName) -> Result<u64>;
-
-    fn rename_branch(&self, revision: &Revision, name: &BranchName) -> Result<()>;
 
     /// Refuses to delete a branch where that is known to fail, before anybody is asked.
     fn require_deletable(&self, revision: &Revision) -> Result<()>;

@@ -8,6 +8,7 @@ use turnfold_store::{BranchName, StoreError};
 use super::delete::{is_confirmed, require_attended};
 use crate::context::Context;
 use crate::failure::{ExitStatus, Failure, Result};
+use crate::matches::rename_branch;
 use crate::output::{Line, counted, plain, strong};
 use crate::program;
 
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let name = args.name.as_ref().unwrap_or(branch);
     let new = strong(format_args!("{match_name}@{name}"));
     let line = if args.rename {
-        context.matches()?.rename_branch(&args.revision, name)?;
+        rename_branch(&args.revision, name, context)?;
         renamed_from = Some(branch);
         Line::from([plain(format_args!("renamed {match_name}@{branch} to ")), new])
     } else if args.delete {

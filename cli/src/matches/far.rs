@@ -286,10 +286,6 @@ impl Matches for Far<'_> {
         }
     }
 
-    fn rename_branch(&self, revision: &Revision, name: &BranchName) -> Result<()> {
-        self.fetched().rename_branch(revision, name)
-    }
-
     fn require_deletable(&self, _: &Revision) -> Result<()> {
         Ok(())
     }

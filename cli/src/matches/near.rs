@@ -227,13 +227,6 @@ impl Matches for Near<'_> {
         Ok(at)
     }
 
-    fn rename_branch(&self, revision: &Revision, name: &BranchName) -> Result<()> {
-        let store = self.0.open_store()?;
-        require_not_by_mail(&store, revision)?;
-        require_not_current(&store, revision)?;
-        Ok(store.rename_branch(&revision.match_name, &revision.branch, name)?)
-    }
-
     fn require_deletable(&self, revision: &Revision) -> Result<()> {
         let store = self.0.read_store()?;
         require_not_by_mail(&store, revision)?;
@@ -257,6 +250,14 @@ pub(crate) fn require_legal(state: &dyn AnyState) -> Result<()> {
     // RF-6: a referee need not list legal commands.
     Err(Failure::usage("nothing lists legal commands here")
         .hint("a referee offers `legal`, a recording has no rules; see `turnfold help referees`"))
+}
+
+/// Renames a branch of a store here. A service renames none, and that is the error even without a token for it.
+pub(crate) fn rename_branch(revision: &Revision, name: &BranchName, workspace: &Workspace) -> Result<()> {
+    let store = workspace.open_store()?;
+    require_not_by_mail(&store, revision)?;
+    require_not_current(&store, revision)?;
+    Ok(store.rename_branch(&revision.match_name, &revision.branch, name)?)
 }
 
 /// SV-65: requires a branch on which the match does not go on. Of `main`, the store says more.
