@@ -20,7 +20,7 @@ use crate::sources::Several;
 use far::Far;
 use near::Near;
 
-pub(crate) use near::{missing_replay, rename_branch, require_legal, require_not_by_mail};
+pub(crate) use near::{find_here, missing_replay, rename_branch, require_legal, require_not_by_mail};
 
 /// What verbs ask of matches. A long answer is printed part by part.
 pub(crate) trait Matches {

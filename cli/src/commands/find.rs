@@ -7,6 +7,7 @@ use turnfold_history::search::{Condition, Pattern, Wanted};
 use crate::context::Context;
 use crate::corpus::CorpusArgs;
 use crate::failure::{ExitStatus, Result};
+use crate::matches::find_here;
 
 /// Find entries in many matches
 ///
@@ -84,10 +85,10 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Context { workspace, output, .. } = context;
     let corpus = args.corpus.corpus(workspace)?;
     let workspace = corpus.workspace;
-    // A list of files needs no service.
-    let matches = match corpus.logs.sources.first() {
-        Some(source) => workspace.matches_with(source)?,
-        None => workspace.matches()?,
+    // A list of files needs no service, nor does a list of failures.
+    let is_found = match corpus.logs.sources.first() {
+        Some(source) => workspace.matches_with(source)?.find(args, corpus, output)?,
+        None => find_here(args, corpus, output)?,
     };
-    Ok(matches.find(args, corpus, output)?.into())
+    Ok(is_found.into())
 }

@@ -34,6 +34,7 @@ use crate::histories::{load, load_unchecked, seek};
 use crate::output::{Format, Output, named};
 use crate::sources::Several;
 
+pub(crate) use find::find_here;
 pub(crate) use play::require_not_by_mail;
 
 /// How many matches are read before they are printed, so that their columns align.
@@ -109,7 +110,7 @@ impl Matches for Near<'_> {
     }
 
     fn find(&self, args: &commands::find::Args, corpus: Corpus, output: &mut Output) -> Result<bool> {
-        find::find_here(args, corpus, output)
+        find_here(args, corpus, output)
     }
 
     fn list(&self, args: &matches::Args, output: &mut Output) -> Result<()> {

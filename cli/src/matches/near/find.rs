@@ -19,7 +19,7 @@ use crate::output::{Line, Output, Sourced, dim, plain, printable, warning};
 /// them is folded again when it is printed.
 const HITS_MAX: usize = 1000;
 
-pub(super) fn find_here(args: &Args, corpus: Corpus, output: &mut Output) -> Result<bool> {
+pub(crate) fn find_here(args: &Args, corpus: Corpus, output: &mut Output) -> Result<bool> {
     let wanted = Wanted::from(&args.wanted);
     let look = |seat_history: SeatHistory| Looked::at(seat_history, &wanted, args.first);
     let mut survey = Survey::default();
