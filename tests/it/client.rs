@@ -388,6 +388,7 @@ fn sv_40_tokens_go_nowhere_unencrypted_and_are_never_shown() {
         ("--store ftp://play.example --token admin.token show ford", "expected an origin"),
         ("--token admin.token show ford", "`--token` is for a service"),
         (&format!("--store {} show ford", service.origin()), "requires a token"),
+        ("--store https://play.example branch --rename ford@x y", "needs the store itself"),
         (&format!("--store {} --token {secret} show ford", service.origin()), "not the token itself"),
         (&format!("join {}/m/ford#t={secret} -o x", service.origin()), "is no seat's"),
         (&format!("join {}/m/ford#i={secret} -o x", service.origin()), "expected the link"),
