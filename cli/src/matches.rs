@@ -23,7 +23,7 @@ use near::Near;
 pub(crate) use near::{find_here, missing_replay, rename_branch, require_legal, require_not_by_mail};
 
 /// What verbs ask of matches. A long answer is printed part by part.
-pub(crate) trait Matches {
+pub(crate) trait MatchAccess {
     /// Requires the store or the service to be there, so that a missing one is one failure and not one of each source.
     fn require(&self) -> Result<()>;
 
@@ -73,7 +73,7 @@ pub(crate) trait Matches {
 }
 
 impl Workspace {
-    pub(crate) fn matches(&self) -> Result<Box<dyn Matches + '_>> {
+    pub(crate) fn matches(&self) -> Result<Box<dyn MatchAccess + '_>> {
         Ok(match self.service()? {
             Some(client) => Box::new(Far { client, workspace: self }),
             None => Box::new(Near(self)),
@@ -81,7 +81,7 @@ impl Workspace {
     }
 
     /// Returns the matches that have a source. A replay file is read here, also if a service has the matches.
-    pub(crate) fn matches_with(&self, source: &SourceName) -> Result<Box<dyn Matches + '_>> {
+    pub(crate) fn matches_with(&self, source: &SourceName) -> Result<Box<dyn MatchAccess + '_>> {
         match source {
             SourceName::Revision(_) => self.matches(),
             SourceName::File(_) => Ok(Box::new(Near(self))),

@@ -147,7 +147,7 @@ pub(crate) fn print_reply(reply: &ServiceReply, output: &mut Output) -> Result<(
 }
 
 /// A part of a list that was printed: how many items it has, and `after` of the next part.
-pub(crate) struct Page {
+pub(crate) struct ReplyPage {
     items: u64,
     next: Option<String>,
 }
@@ -159,10 +159,10 @@ pub(crate) fn print_page(
     members: &[&str],
     source: Option<&str>,
     output: &mut Output,
-) -> Result<Page> {
+) -> Result<ReplyPage> {
     if !output.is_json() {
         print_reply(reply, output)?;
-        return Ok(Page { items: reply.body.lines().count() as u64, next: next_linked(reply) });
+        return Ok(ReplyPage { items: reply.body.lines().count() as u64, next: next_linked(reply) });
     }
     let document: Value = document(reply)?;
     let next = match document.get("next") {
@@ -175,12 +175,12 @@ pub(crate) fn print_page(
     };
     let Value::Array(items) = member else {
         output.json(member)?;
-        return Ok(Page { items: 1, next });
+        return Ok(ReplyPage { items: 1, next });
     };
     for item in items {
         output.json(&printed_item(item, source))?;
     }
-    Ok(Page { items: items.len() as u64, next })
+    Ok(ReplyPage { items: items.len() as u64, next })
 }
 
 /// Returns an item as it is printed for a store: with its source, and with the number of branches instead of their list.
@@ -223,7 +223,7 @@ pub(crate) fn print_pages(client: &Client, part: ListPart, output: &mut Output) 
             query.push(("after", after));
         }
         let reply = client.get(&ServiceRequest::of(path.as_str(), query, output.format()))?;
-        let Page { items, next } = print_page(&reply, &["items"], source.as_deref(), output)?;
+        let ReplyPage { items, next } = print_page(&reply, &["items"], source.as_deref(), output)?;
         printed += items;
         if next.is_none() {
             break;

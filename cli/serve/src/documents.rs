@@ -94,10 +94,10 @@ macro_rules! lists {
 }
 
 lists! {
-    BranchList: ListedBranch, String;
-    EntryList: LoggedRecord, u64;
+    BranchList: BranchSchema, String;
+    EntryList: LoggedRecordSchema, u64;
     GrantList: GrantJson, String;
-    LegalCommandList: LegalCommand, String;
+    LegalCommandList: LegalCommandSchema, String;
     MatchList: MatchJson, String;
     NoteList: NoteJson, String;
     RulesetList: Ruleset, String;
@@ -105,7 +105,8 @@ lists! {
 
 /// A command and its outcome, as `play` prints them.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Record {
+#[schema(as = Record)]
+pub(crate) struct RecordSchema {
     /// The entry's number; null if the command was rejected.
     #[schema(required = true)]
     seq: Option<u64>,
@@ -132,9 +133,10 @@ pub(crate) struct Record {
 
 /// An entry of a log, as `log` prints it.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct LoggedRecord {
+#[schema(as = LoggedRecord)]
+pub(crate) struct LoggedRecordSchema {
     #[serde(flatten)]
-    record: Record,
+    record: RecordSchema,
     /// When the entry was recorded, in milliseconds since 1970.
     #[schema(required = true)]
     recorded_at_ms: Option<i64>,
@@ -145,17 +147,19 @@ pub(crate) struct LoggedRecord {
 
 /// Why nothing was played.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct NothingPlayed {
+#[schema(as = NothingPlayed)]
+pub(crate) struct NothingPlayedSchema {
     /// Always 0.
     played: u64,
     /// The roll that the rules wait for.
     #[schema(required = true)]
-    due_roll: Option<DueRoll>,
+    due_roll: Option<DueRollSchema>,
 }
 
 /// A roll that the rules wait for.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct DueRoll {
+#[schema(as = DueRoll)]
+pub(crate) struct DueRollSchema {
     /// What the roll decides.
     purpose: String,
     /// How many values are rolled.
@@ -172,13 +176,13 @@ pub(crate) struct DueRoll {
 /// A branch.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Branch)]
-pub(crate) struct ListedBranch {
+pub(crate) struct BranchSchema {
     branch: String,
     /// How many entries it has, including those before its beginning.
     entries: u64,
     /// Where it begins; null for `main`.
     #[schema(required = true)]
-    from: Option<Fork>,
+    from: Option<ForkSchema>,
     /// Whether the match continues on this branch.
     current: bool,
     /// The last link of its hash chain; null if the viewer may not know it.
@@ -188,7 +192,8 @@ pub(crate) struct ListedBranch {
 
 /// Where a branch begins.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Fork {
+#[schema(as = Fork)]
+pub(crate) struct ForkSchema {
     /// The parent branch.
     branch: String,
     /// The last entry that both branches have.
@@ -197,7 +202,8 @@ pub(crate) struct Fork {
 
 /// A command that the rules would accept now.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct LegalCommand {
+#[schema(as = LegalCommand)]
+pub(crate) struct LegalCommandSchema {
     /// Who may give it.
     seat: String,
     command: String,
@@ -225,12 +231,13 @@ pub(crate) struct TurnNow {
     turn_number: u64,
     /// How the branch ended.
     #[schema(required = false)]
-    result: MatchResult,
+    result: MatchResultSchema,
 }
 
 /// How a match ended.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct MatchResult {
+#[schema(as = MatchResult)]
+pub(crate) struct MatchResultSchema {
     /// The seats that won; empty for a draw, and if no seat won.
     winners: Vec<String>,
     draw: bool,
@@ -244,7 +251,8 @@ pub(crate) struct MatchResult {
 
 /// A field in which two views, or two games, differ.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Difference {
+#[schema(as = Difference)]
+pub(crate) struct DifferenceSchema {
     /// The place of the field, as a JSON pointer.
     path: String,
     /// Its value in the first; missing if only the second has the field.
@@ -257,7 +265,8 @@ pub(crate) struct Difference {
 
 /// Two histories compared, as `diff` prints it.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Comparison {
+#[schema(as = Comparison)]
+pub(crate) struct ComparisonSchema {
     equal: bool,
     /// Whether ruleset, setup and dice are the same.
     same_game: bool,
@@ -273,20 +282,21 @@ pub(crate) struct Comparison {
     /// How many fields of the last states differ.
     fields_differ: u64,
     /// The first history.
-    a: Side,
+    a: SideSchema,
     /// The second history.
-    b: Side,
+    b: SideSchema,
     /// How the games differ.
-    game: Vec<Difference>,
+    game: Vec<DifferenceSchema>,
     /// The entries that only one history has, and those whose outcomes differ, in order.
-    entries: Vec<EntryPair>,
+    entries: Vec<EntryPairSchema>,
     /// How the last states differ.
-    state: Vec<Difference>,
+    state: Vec<DifferenceSchema>,
 }
 
 /// One of two histories.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Side {
+#[schema(as = Side)]
+pub(crate) struct SideSchema {
     /// The revision.
     name: String,
     entries: u64,
@@ -300,13 +310,14 @@ pub(crate) struct Side {
 
 /// An entry in two histories.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct EntryPair {
+#[schema(as = EntryPair)]
+pub(crate) struct EntryPairSchema {
     /// The entry of the first; null if only the second has it.
     #[schema(required = true)]
-    a: Option<Record>,
+    a: Option<RecordSchema>,
     /// The entry of the second; null if only the first has it.
     #[schema(required = true)]
-    b: Option<Record>,
+    b: Option<RecordSchema>,
 }
 
 /// A picture, and its changes with each following entry.
@@ -328,7 +339,7 @@ pub(crate) struct FrameList {
     /// The result or the turn before the first frame, in words; missing if the game has neither.
     #[schema(required = false)]
     standing: String,
-    frames: Vec<Frame>,
+    frames: Vec<FrameSchema>,
     /// The event id after which `events` continues; missing if the request has `at`.
     #[schema(required = false)]
     event_id: String,
@@ -336,8 +347,9 @@ pub(crate) struct FrameList {
 
 /// An entry, and the differences from the frame before.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Frame {
-    record: LoggedRecord,
+#[schema(as = Frame)]
+pub(crate) struct FrameSchema {
+    record: LoggedRecordSchema,
     /// The outcome, as `log` prints it.
     text: String,
     /// What happened, in sentences that name players by their seats; missing if the game has no words for it.
@@ -353,7 +365,7 @@ pub(crate) struct Frame {
     #[schema(required = false)]
     standing: String,
     /// The fields of the view that differ.
-    fields: Vec<Difference>,
+    fields: Vec<DifferenceSchema>,
 }
 
 /// A block of a picture: a board of hexes or squares with its cells and arrows, lines, rows or bars.
@@ -393,16 +405,17 @@ pub(crate) struct PictureBlock {
 
 /// The outcome of commands that were tried out.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Trial {
+#[schema(as = Trial)]
+pub(crate) struct TrialSchema {
     #[serde(flatten)]
     frames: FrameList,
     /// The commands and the rolls that were made, each `SEAT: command`. A trial that begins with them does not roll again.
     commands: Vec<String>,
     /// The commands of every seat that the rules would accept then, by what the viewer knows.
-    legal: Vec<LegalCommand>,
+    legal: Vec<LegalCommandSchema>,
     /// The roll that the rules wait for then.
     #[schema(required = true)]
-    due_roll: Option<DueRoll>,
+    due_roll: Option<DueRollSchema>,
     /// Whose turn it is then.
     now: TurnNow,
 }

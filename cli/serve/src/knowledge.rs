@@ -276,7 +276,7 @@ pub(crate) struct EntriesEvent<'a> {
     /// The tag of the viewer's view there.
     tag: &'a str,
     /// The new and changed entries; null if there are more than 1,000, so that the log has to be read again.
-    #[schema(required = true, value_type = Option<Vec<documents::LoggedRecord>>)]
+    #[schema(required = true, value_type = Option<Vec<documents::LoggedRecordSchema>>)]
     entries: Option<Vec<&'a LoggedRecord>>,
 }
 

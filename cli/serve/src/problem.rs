@@ -275,7 +275,7 @@ pub(crate) struct ProblemJson {
     index: Option<usize>,
     /// The command that was not accepted, as `play` prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<documents::Record>)]
+    #[schema(nullable = false, value_type = Option<documents::RecordSchema>)]
     record: Option<Record>,
     /// How the token ended, if it was valid once.
     #[serde(skip_serializing_if = "Option::is_none")]

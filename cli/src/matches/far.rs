@@ -15,7 +15,7 @@ use turnfold_store::{BranchName, MatchName};
 use ureq::http::StatusCode;
 
 use super::near::Near;
-use super::{Exported, Matches};
+use super::{Exported, MatchAccess};
 use crate::advice::explains;
 use crate::client::{Client, NotAnswered, Sent, ServiceRequest, path_of};
 use crate::commands::show::{self, AskArgs, LegalArgs};
@@ -51,7 +51,7 @@ impl Far<'_> {
     }
 }
 
-impl Matches for Far<'_> {
+impl MatchAccess for Far<'_> {
     fn require(&self) -> Result<()> {
         Ok(())
     }

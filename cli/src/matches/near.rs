@@ -23,7 +23,7 @@ use turnfold_show::render::{
 };
 use turnfold_store::{BranchName, MatchName, StoreReader};
 
-use super::{Exported, Matches};
+use super::{Exported, MatchAccess};
 use crate::commands::show::{self, AskArgs, LegalArgs};
 use crate::commands::{self, export, matches};
 use crate::context::{Workspace, build_identity};
@@ -42,7 +42,7 @@ const PAGE: usize = 256;
 
 pub(super) struct Near<'a>(pub(super) &'a Workspace);
 
-impl Matches for Near<'_> {
+impl MatchAccess for Near<'_> {
     fn require(&self) -> Result<()> {
         self.0.read_store()?;
         Ok(())

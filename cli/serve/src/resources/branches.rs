@@ -85,7 +85,7 @@ pub(crate) struct NewBranch {
 /// Create a branch
 #[utoipa::path(operation_id = "create_branch", post, path = "/v1/matches/{match}/branches", tag = "branches", params(("match" = inline(Name), Path)),
     request_body = NewBranch,
-    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::ListedBranch), Changed))]
+    responses((status = 201, description = "the branch was created", headers(("Location" = String)), body = documents::BranchSchema), Changed))]
 pub(crate) async fn create(
     RequestTo { app, bearer, path: match_name, .. }: RequestTo<String>,
     _: ValidQuery<NoParameters>,
@@ -177,7 +177,7 @@ pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchNam
 #[utoipa::path(operation_id = "compare_histories", get, path = "/v1/matches/{match}/branches/{branch}/diff", tag = "branches",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), With),
     responses((status = 200, description = "the differences, as `diff` prints them", content(
-        (documents::Comparison = "application/json"), (String = "text/plain"))), Looked))]
+        (documents::ComparisonSchema = "application/json"), (String = "text/plain"))), Looked))]
 pub(crate) async fn diff(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     ValidQuery(asked): ValidQuery<With>,

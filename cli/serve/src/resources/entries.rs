@@ -94,11 +94,11 @@ pub(crate) struct Appended<'a> {
     /// The number of the last entry, in the viewer's numbering.
     head: u64,
     /// The entries, as the viewer sees them.
-    #[schema(value_type = Vec<documents::Record>)]
+    #[schema(value_type = Vec<documents::RecordSchema>)]
     entries: &'a [Record],
     /// Present if nothing was played.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<documents::NothingPlayed>)]
+    #[schema(nullable = false, value_type = Option<documents::NothingPlayedSchema>)]
     nothing: Option<&'a NothingPlayed>,
 }
 

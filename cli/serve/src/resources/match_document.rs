@@ -39,7 +39,7 @@ pub(crate) struct MatchJson {
     turn_number: Option<u64>,
     /// How the branch ended; missing while it goes on, and if the game has no results.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, value_type = Option<documents::MatchResult>)]
+    #[schema(nullable = false, value_type = Option<documents::MatchResultSchema>)]
     result: Option<MatchResult>,
     /// Where rolls come from: `recorded`, `seeded` or `fair`.
     dice: &'static str,

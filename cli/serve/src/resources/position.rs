@@ -220,7 +220,7 @@ pub(crate) struct TrialCommands {
 /// out. Nothing is recorded.
 #[utoipa::path(operation_id = "try_commands", post, path = "/v1/matches/{match}/branches/{branch}/trial", tag = "positions",
     params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), AsWhom), request_body = TrialCommands,
-    responses((status = 200, description = "what the viewer would see", body = documents::Trial), TrialProblems))]
+    responses((status = 200, description = "what the viewer would see", body = documents::TrialSchema), TrialProblems))]
 pub(crate) async fn try_out(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
     JsonQuery(AsWhom { seat }): JsonQuery<AsWhom>,
@@ -289,18 +289,19 @@ pub(crate) struct Found {
     /// With `all`: all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    items: Option<Vec<FoundEntry>>,
+    items: Option<Vec<FoundEntryJson>>,
     /// With `all`: the value of `after` for the rest; null at the end.
     next: Option<u64>,
 }
 
 /// An entry that was found.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct FoundEntry {
+#[schema(as = FoundEntry)]
+pub(crate) struct FoundEntryJson {
     /// Its number in the viewer's numbering; 0 is the setup.
     seq: u64,
     /// The entry; null for the setup.
-    #[schema(required = true, value_type = Option<documents::Record>)]
+    #[schema(required = true, value_type = Option<documents::RecordSchema>)]
     entry: Option<Record>,
 }
 
@@ -329,7 +330,7 @@ pub(crate) async fn find(
         let mut items = Vec::new();
         // One entry more than the limit shows that others follow, so the search ends there.
         search::find(&history, &wanted, &mut survey, &mut |found| {
-            items.push(FoundEntry { seq: found.seq, entry: found.entry });
+            items.push(FoundEntryJson { seq: found.seq, entry: found.entry });
             if items.len() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if items.is_empty() {
@@ -343,7 +344,7 @@ pub(crate) async fn find(
         let seq = items.first().map(|found| found.seq);
         if form == AnswerForm::Text {
             let revision = &branch.revision;
-            let lines = items.iter().map(|FoundEntry { seq, entry }| {
+            let lines = items.iter().map(|FoundEntryJson { seq, entry }| {
                 let entry = entry.as_ref().map_or_else(|| "setup".into(), Record::text);
                 format!("{revision}:{seq} {entry}")
             });
