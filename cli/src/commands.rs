@@ -39,6 +39,7 @@ pub(crate) mod log;
 pub(crate) mod mail;
 pub(crate) mod man;
 pub(crate) mod matches;
+pub(crate) mod migrate;
 pub(crate) mod new;
 pub(crate) mod play;
 pub(crate) mod replay;
@@ -78,7 +79,7 @@ verbs! {
         Matches(matches::Args) => matches::run,
         Replay(replay::Args) => replay::run,
         Rename(delete::RenameArgs) => delete::rename,
-        Migrate(matches::MigrateArgs) => matches::migrate,
+        Migrate(migrate::Args) => migrate::run,
         Delete(delete::Args) => delete::run,
         Branch(branch::Args) => branch::run,
         Amend(amend::Args) => amend::run,
