@@ -1,5 +1,5 @@
 #!/bin/sh
-# Parsers of mail replies take a player's sentence for a signature and drop it, or all behind it.
+# Parsers of mail replies take a player's sentence for a signature and drop it, or everything after it.
 #
 # They separate what somebody wrote from the quoted mail and the signature. For email-reply-parser
 # of Python and of npm a paragraph that begins with `Sent from my` is a signature wherever it

@@ -40,6 +40,9 @@ pub(crate) fn about_bundle(name: &str) -> String {
     )
 }
 
+/// How many bytes of a file show its kind. Replay files and backups begin with equally many.
+const FIRST_WORDS: usize = "turnfold backup ".len();
+
 /// Returns what a file or folder is that was named in place of a match, and the next step. `None` if it is nothing that
 /// turnfold knows.
 fn about_file(name: &str) -> Option<(String, String)> {
@@ -95,9 +98,6 @@ pub(crate) fn in_workspace(failure: Failure, workspace: &Workspace) -> Failure {
     let Some(like) = name_like(names.iter().map(MatchName::as_str), name) else { return failure };
     failure.hint(format!("did you mean `{like}`? `turnfold matches` lists those there are"))
 }
-
-/// How many bytes of a file show its kind.
-const FIRST_WORDS: usize = "turnfold backup ".len();
 
 impl From<ReplayError> for Failure {
     fn from(error: ReplayError) -> Self {

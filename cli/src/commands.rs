@@ -1,4 +1,4 @@
-//! The verbs of the command line. Each has a file.
+//! The verbs of the command line. Each verb, or family of verbs, has a file.
 
 /// Makes the enum of verbs and the function that runs one. The variants have no documentation, because it would replace
 /// the help of their arguments. The macro has to come before the modules that use it.

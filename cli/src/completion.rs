@@ -235,7 +235,7 @@ fn store_dir() -> PathBuf {
 /// Only the first command of a call is completed, because the next ones depend on its outcome.
 fn commands(registry: &Registry, typed: &OsStr) -> Vec<CompletionCandidate> {
     // The rules of others may fail in any way; then nothing is offered.
-    let found = panic::catch_unwind(AssertUnwindSafe(|| catch(|| found(registry))));
+    let found = panic::catch_unwind(AssertUnwindSafe(|| catch(|| legal_in_match(registry))));
     let Ok(Ok(Some((commands, is_of_seat)))) = found else { return Vec::new() };
     let typed = unquoted(&typed.to_string_lossy());
     let mut without_seat = BTreeSet::new();
@@ -251,8 +251,8 @@ fn commands(registry: &Registry, typed: &OsStr) -> Vec<CompletionCandidate> {
     offered.into_iter().take(NAMES_MAX).map(CompletionCandidate::new).collect()
 }
 
-fn found(registry: &Registry) -> Option<(Vec<LegalCommand>, bool)> {
-    let (revision, asked) = asked()?;
+fn legal_in_match(registry: &Registry) -> Option<(Vec<LegalCommand>, bool)> {
+    let (revision, asked) = named_match()?;
     let viewer = asked.unwrap_or(Viewer::HOST);
     let modules = ModuleFolders::new(module_folders()).with_own();
     let store = StoreAddress::Dir(store_dir());
@@ -271,7 +271,7 @@ fn found(registry: &Registry) -> Option<(Vec<LegalCommand>, bool)> {
 
 /// Reads the words before the cursor, which may be incomplete. Returns the match and the seat that they name; `None`
 /// unless they name a match and no command yet.
-fn asked() -> Option<(Revision, Option<Viewer>)> {
+fn named_match() -> Option<(Revision, Option<Viewer>)> {
     let mut words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let index = env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|index| index.parse().ok());
     words.truncate(index.unwrap_or(words.len().saturating_sub(1)));

@@ -1,4 +1,4 @@
-//! What every verb needs: the store, by its address, the output, the rulesets.
+//! What every verb needs: the store or service, by its address, the output, the rulesets.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -328,7 +328,8 @@ impl SafeOrigin {
         let expected = "expected a host and, if need be, `:` and a port";
         let uri: Uri = origin.parse().map_err(|_| expected)?;
         let host = uri.host().unwrap_or_default();
-        let rest = uri.authority().and_then(|authority| authority.as_str().strip_prefix(host)).unwrap_or(":");
+        let rest =
+            uri.authority().and_then(|authority| authority.as_str().strip_prefix(host)).ok_or(expected)?;
         let port = rest.strip_prefix(':').and_then(|port| port.parse::<u16>().ok());
         if !rest.is_empty() && port.is_none() {
             return Err(expected.into());

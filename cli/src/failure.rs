@@ -161,7 +161,7 @@ impl Failure {
         error.into()
     }
 
-    /// Puts a place in a script, if there is one, before the message.
+    /// Begins the message with its place in a script, if there is one.
     pub(crate) fn at(mut self, place: Option<String>) -> Self {
         if let Some(place) = place {
             self.message = format!("{place}: {}", self.message);

@@ -24,7 +24,7 @@ pub(crate) use near::{find_here, missing_replay, rename_branch, require_legal, r
 
 /// What verbs ask of matches. A long answer is printed part by part.
 pub(crate) trait MatchAccess {
-    /// Requires the store or the service to be there, so that a missing one is one failure and not one of each source.
+    /// Requires a store to be there, so that a missing one is one failure and not one for each source. No service is asked.
     fn require(&self) -> Result<()>;
 
     /// Prints a view. `name` is printed with it in JSON.
@@ -50,7 +50,8 @@ pub(crate) trait MatchAccess {
     /// Plays commands. The outcome of a rejected command is printed before the failure is returned.
     fn play(&self, args: &play::Args, output: &mut Output) -> Result<()>;
 
-    /// Returns the revision if its replay file may be long and is written here, entry by entry.
+    /// Returns the revision if its replay file may be long and is written here, entry by entry. Requires the rules of a match
+    /// in a store here, so a verb calls it before [`Self::export`].
     fn long_replay<'a>(&self, args: &export::Args, source: &'a SourceName) -> Result<Option<&'a Revision>>;
 
     fn export(&self, args: &export::Args, source: &SourceName) -> Result<Exported>;
@@ -66,7 +67,7 @@ pub(crate) trait MatchAccess {
     /// Creates a branch that begins after a revision, and returns the number of the entry there.
     fn create_branch(&self, from: &Revision, name: &BranchName) -> Result<u64>;
 
-    /// Refuses to delete a branch where that is known to fail, before anybody is asked.
+    /// Requires that a branch may be deleted, as far as that is known before the user is asked.
     fn require_deletable(&self, revision: &Revision) -> Result<()>;
 
     fn delete_branch(&self, revision: &Revision) -> Result<()>;

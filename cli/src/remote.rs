@@ -1,5 +1,5 @@
-//! What the command line asks a service (SV-40), and how it reads the answers. It knows no rules. Lists are read page by
-//! page. `matches/far.rs` decides what it asks for.
+//! Asks a service (SV-40) and reads its answers, lists page by page. Only [`fetch`] needs rules. `matches/far.rs` decides
+//! what is asked for.
 
 use std::fmt::Display;
 

@@ -177,8 +177,10 @@ pub(crate) fn stands_for_files(text: &str) -> bool {
 /// Returns `true` if there is a match with this name. In a database or a service, every name counts as one.
 fn is_match(name: &SourceName, workspace: &Workspace) -> bool {
     let SourceName::Revision(revision) = name else { return false };
-    let is_stored = || workspace.read_store()?.genesis(&revision.match_name).map_err(ReplayError::from);
-    !matches!(workspace.store, StoreAddress::Dir(_)) || is_stored().is_ok()
+    if !matches!(workspace.store, StoreAddress::Dir(_)) {
+        return true;
+    }
+    workspace.read_store().is_ok_and(|store| store.genesis(&revision.match_name).is_ok())
 }
 
 /// Finds the files in a folder or of a pattern that have one of these endings, and warns of similar files that are not

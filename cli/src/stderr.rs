@@ -1,4 +1,4 @@
-//! Prints to stderr: failures, diagnostics and progress.
+//! Prints to stderr: failures, warnings, diagnostics and progress.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};

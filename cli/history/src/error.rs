@@ -1,4 +1,5 @@
-//! Errors of histories. An error states what happened and where, but never what to type next.
+//! Errors of histories, and faults of modules as errors. An error states what happened and where. The next step is apart,
+//! in `advice`, if it does not depend on the program.
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};

@@ -56,7 +56,7 @@
 //! compute. A [`Divergence`](compare::Divergence) is where the two differ. A [`Viewer`] is the only way to what a player
 //! may know, and a [`session`] plays on. Every failure is a [`ReplayError`], which states what happened and where.
 //!
-//! What all of this is about stands in the root: histories, their names, and viewers. Each other subject has a module.
+//! The root has what everything else is about: histories, their names, and viewers. Each other subject has a module.
 //! Every item has one path.
 
 pub mod compare;

@@ -100,7 +100,7 @@ pub struct PlayCall<'a> {
     pub alone: Option<Seat>,
     /// The commands; without any, only due rolls are made.
     pub commands: ScriptCommands<'a>,
-    /// The expected number of the last entry, in the caller's numbering.
+    /// What the number of the last entry must be, in the caller's numbering. Each one given is required.
     pub expected: &'a [u64],
     /// The idempotency key of the call.
     pub key: Option<&'a IdempotencyKey>,

@@ -19,7 +19,8 @@ use crate::{Detail, Record, ReplayError, Viewer};
 pub enum Roller {
     /// No source: the caller gives `roll` commands.
     Absent,
-    /// The seed of a seeded match. Recorded dice are rolled on a table, fair dice only by mail (FD-11).
+    /// The seed of a seeded match. In other matches this makes no roll, because recorded dice are rolled on a table, and
+    /// fair dice only by mail (FD-11).
     Seeded,
     /// A source from outside, in a recorded match.
     Outside(fn(&DueRoll) -> io::Result<Vec<i32>>),
@@ -79,7 +80,7 @@ impl Session {
         if alone.is_none() && !ScriptCommand::is_roll(&given.command) {
             self.roll_due(played)?;
         }
-        match self.submit_alone(given, alone) {
+        match self.submit_without_rolls(given, alone) {
             Ok(entry) => played.push(entry),
             Err(record) => return Ok(Err(record)),
         }
@@ -91,7 +92,7 @@ impl Session {
     ///
     /// # Errors
     /// The command's record if it was rejected.
-    pub fn submit_alone(
+    pub fn submit_without_rolls(
         &mut self,
         given: &ScriptCommand,
         default_seat: Option<Seat>,

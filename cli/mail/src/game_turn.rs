@@ -381,7 +381,9 @@ fn give(session: &mut Session, seat: Seat, command: &str) -> Result<Record, Reje
     let command = session.state.read(command).map_err(|cause| Rejected::new("malformed", cause.0))?;
     session.state.judge(seat, &command)?;
     let line = ScriptCommand { seat: Some(seat), command, malformed: None, number: None };
-    Ok(session.submit_alone(&line, None).expect("what judging accepts folds, with any values in range"))
+    Ok(session
+        .submit_without_rolls(&line, None)
+        .expect("what judging accepts folds, with any values in range"))
 }
 
 /// Returns `true` if all players may know every part of these entries. Otherwise a player could guess a part from a

@@ -68,7 +68,7 @@ pub fn try_out(
         if !ScriptCommand::is_roll(&line.command) {
             session.roll_due(&mut played)?;
         }
-        match session.submit_alone(line, None) {
+        match session.submit_without_rolls(line, None) {
             Ok(record) => played.push(record),
             Err(mut record) => {
                 record.state_hash = None;

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let Revision { match_name, branch, seq } = &args.revision;
     if args.name.is_none() && !args.delete {
-        if seq.is_some() || *branch != BranchName::main() {
+        if seq.is_some() || !branch.is_main() {
             let message = format!("the new branch from `{}` needs a name", args.revision);
             return Err(
                 Failure::usage(message).hint(format!("`turnfold branch {match_name}` lists branches"))

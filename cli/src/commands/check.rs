@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
         return Err(Failure::usage(format!("`{}` is the name of a replay file or page", files::shown(file)))
             .hint("`--junit` takes the name of the report, such as `check.xml`"));
     }
-    let watch = clock::stopwatch();
+    let stopwatch = clock::stopwatch();
     let FoundFiles { files, unread, failed } = FoundFiles::replays(&args.paths);
     let mut unsearched: Vec<_> = failed.into_iter().map(Failure::from).collect();
     let mut paths = files::with_replays(files, &mut unsearched);
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let mut report = check_all(paths, &piped, args, &context.registry)?;
     report.unread = unread;
     keep_failed(&report);
-    let time = watch.elapsed();
+    let time = stopwatch.elapsed();
     if let Some(file) = &args.junit {
         files::write_whole(file, printable_lines(&junit(&report, time)?).as_bytes())?;
     }
@@ -158,12 +158,12 @@ fn check_all(paths: Vec<PathBuf>, piped: &[u8], args: &Args, registry: &Registry
         stderr::progress(paths.len() as u64, "checking {bar:30} {pos}/{len} {eta}")
     };
     let check_file = |path: &Path| {
-        let watch = clock::stopwatch();
+        let stopwatch = clock::stopwatch();
         let read = if is_standard(path) { Ok(piped.to_vec()) } else { Limits::REPLAY.read_file(path) };
         let mut file = FileCheck::of(path, read, args.all, registry);
         progress.inc(1);
         file.set_program(program::name());
-        FileCheck { time: watch.elapsed(), ..file }
+        FileCheck { time: stopwatch.elapsed(), ..file }
     };
     let report = CheckReport::of_files(paths, args.fail_fast, args.jobs, &check_file)?;
     progress.finish_and_clear();

@@ -39,7 +39,7 @@ struct Whole {
     along: MatchesAlong,
 }
 
-/// The matches that go along with a match, in one commit, because neither it nor they are of use without the other.
+/// The matches that are deleted or renamed with a match, in one commit, because each is useless without the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct MatchesAlong {
     /// Its desk, if the match is played by mail. A desk is found by the name of its match (PM-1).
@@ -64,8 +64,9 @@ pub(crate) fn run(args: &Args, context: &mut Context) -> Result<ExitStatus> {
     let names: Vec<_> = [match_name].into_iter().chain(desk).chain(accord).cloned().collect();
     store.delete_matches(&names)?;
     drop(store);
-    let deleted = || [plain("deleted "), strong(match_name), plain(format_args!(" with {whole}"))].into();
-    context.output.answer(&whole, || vec![deleted()])
+    context.output.answer(&whole, || {
+        vec![[plain("deleted "), strong(match_name), plain(format_args!(" with {whole}"))].into()]
+    })
 }
 
 pub(super) fn require_attended(what: impl Display, context: &Context) -> Result<()> {
@@ -167,6 +168,7 @@ pub(crate) fn rename(args: &RenameArgs, context: &mut Context) -> Result<ExitSta
     store.rename_matches(&names)?;
     drop(store);
     let renamed = json!({ "match": new.as_str(), "renamed_from": match_name.as_str() });
-    let line = || [plain(format_args!("renamed {match_name} to ")), strong(new)].into();
-    context.output.answer(&renamed, || vec![line()])
+    context
+        .output
+        .answer(&renamed, || vec![[plain(format_args!("renamed {match_name} to ")), strong(new)].into()])
 }

@@ -297,10 +297,7 @@ fn show(args: &ShowArgs, context: &mut Context) -> Result<ExitStatus> {
 fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus> {
     let text = args.game.to_string_lossy();
     let rules = if let Ok(digest) = text.parse::<Digest>() {
-        let Some(found) = files(context)?.into_iter().find(|found| found.digest == digest) else {
-            return Err(Failure::usage(format!("there is no module {digest}")));
-        };
-        found.rules.map_err(|error| unusable(&found.path, &error))?
+        rules_in_module(&digest, context)?
     } else if let Some(rules) = referee_of(&text, context)? {
         rules
     } else {
@@ -308,8 +305,11 @@ fn check(args: &CheckArgs, context: &mut Context) -> Result<ExitStatus> {
     };
     let is_referee = rules.referee().is_some();
     // A second process of a referee is asked as well, and asked again after some time has passed (RF-15).
-    let distrusting = if is_referee { rules.distrusting() } else { None };
-    let mut broken = laws_broken_by(&**distrusting.as_ref().unwrap_or(&rules), args.seconds);
+    let mut checked = rules.clone();
+    if is_referee && let Some(distrusting) = rules.distrusting() {
+        checked = distrusting;
+    }
+    let mut broken = laws_broken_by(&*checked, args.seconds);
     if broken.is_empty()
         && is_referee
         && let Some(referees) = context.registry.referees()
@@ -409,13 +409,17 @@ pub(super) fn write_module(file: &[u8], context: &Context) -> Result<PathBuf> {
 }
 
 pub(super) fn find_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>> {
+    let rules = rules_in_module(module, context)?;
+    let resolved = context.registry.resolve(rules.name(), rules.version(), Some(module));
+    Ok(resolved?)
+}
+
+fn rules_in_module(module: &Digest, context: &Context) -> Result<Arc<dyn AnyRules>> {
     let Some(found) = files(context)?.into_iter().find(|found| found.digest == *module) else {
         return Err(Failure::usage(format!("there is no module {module}"))
             .hint("`turnfold game list` lists those there are"));
     };
-    let rules = found.rules.map_err(|error| unusable(&found.path, &error))?;
-    let resolved = context.registry.resolve(rules.name(), rules.version(), Some(module));
-    Ok(resolved?)
+    found.rules.map_err(|error| unusable(&found.path, &error))
 }
 
 /// Runs the laws on a module or referee, from its example, and returns the broken ones. Unfinished laws count as

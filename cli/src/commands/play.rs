@@ -65,10 +65,10 @@ impl Args {
     pub(crate) fn whole_command(&self, record: &Record, index: usize) -> Option<String> {
         let words = self.commands.get(index..).filter(|words| words.len() > 1)?;
         let are_words = words.iter().all(|word| !word.contains(' '));
-        let is_malformed = record.outcome.code() == Some("malformed");
-        let words = words.iter().map(String::as_str).collect::<Vec<_>>();
-        (are_words && is_malformed)
-            .then(|| format!("{} play {} \"{}\"", program::name(), self.revision, words.join(" ")))
+        if !are_words || record.outcome.code() != Some("malformed") {
+            return None;
+        }
+        Some(format!("{} play {} \"{}\"", program::name(), self.revision, words.join(" ")))
     }
 
     /// Returns the place in the script of the command with this index.

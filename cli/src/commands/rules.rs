@@ -160,7 +160,7 @@ fn by_mail(rules: &dyn AnyRules) -> String {
                 .into()
         }
         terms => format!(
-            "`mail open` uses these terms for everything that the file of `--desk` leaves out.\n\n```toml\n{terms}\n```"
+            "`mail open` uses these terms for everything that the file of `--desk` leaves out.\n\n{FENCE}toml\n{terms}\n{FENCE}"
         ),
     }
 }

@@ -268,7 +268,7 @@ fn size(args: &SizeArgs, context: &mut Context) -> Result<ExitStatus> {
         lines.push([name, plain(format_args!("  {entries}, {branches}, {entry_bytes} bytes"))].into());
     }
     let measured = json!({
-        "matches": matches, "branches": branches, "entries": totals.entries,
+        "matches": matches, "branches": branches, "entries": entries,
         "pages": pages, "entries_on_pages": entries_on_pages, "tails": tails, "entry_bytes": entry_bytes,
         "bytes_on_disk": on_disk, "journal_bytes": journal, "index_bytes": index,
         "largest": largest,

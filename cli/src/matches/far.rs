@@ -4,7 +4,6 @@ use std::io;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use turnfold_core::text::as_text;
 use turnfold_history::search::Wanted;
 use turnfold_history::session::{ScriptCommand, ScriptCommands};
 use turnfold_history::tfl::{PageError, Replay, replay_in};
@@ -38,9 +37,8 @@ pub(super) struct Far<'a> {
 
 #[derive(Deserialize)]
 struct MatchReply {
-    #[serde(rename = "match", with = "as_text")]
+    #[serde(rename = "match")]
     match_name: MatchName,
-    #[serde(with = "as_text")]
     current: BranchName,
 }
 
@@ -63,13 +61,11 @@ impl MatchAccess for Far<'_> {
         name: Option<&str>,
         output: &mut Output,
     ) -> Result<()> {
-        let SourceName::Revision(revision) = source else {
-            return self.fetched().show(args, source, name, output);
+        let revision = match source {
+            // The service marks nothing in its pictures.
+            SourceName::Revision(revision) if !args.changed && !args.reach => revision,
+            _ => return self.fetched().show(args, source, name, output),
         };
-        // The service marks nothing in its pictures.
-        if args.changed || args.reach {
-            return self.fetched().show(args, source, name, output);
-        }
         let format = output.format();
         let resource = if format == Format::Svg { "picture.svg" } else { "view" };
         let reply = ask(self.client, revision, resource, seen_at(revision.seq, args.viewer), format)?;

@@ -1,4 +1,4 @@
-//! Matches in a store here, and replay files.
+//! Matches in a store here, replay files, and histories that a service sent.
 
 mod find;
 mod log;
@@ -17,7 +17,6 @@ use turnfold_proof::signing::Signers;
 use turnfold_show::Page;
 use turnfold_show::drawing::{Highlights, svg, target_spots};
 use turnfold_show::page::frames::changed_by_last;
-use turnfold_show::render::match_list::lines;
 use turnfold_show::render::{
     self, LegalCommand, ListedBranch, ListedMatch, OriginDocument, WhoseTurn, legal_commands, standing,
 };
@@ -139,11 +138,11 @@ impl MatchAccess for Near<'_> {
             page.push(listed);
             left -= 1;
             if page.len() == PAGE {
-                output.list(&page, lines)?;
+                output.list(&page, render::match_list::lines)?;
                 page.clear();
             }
         }
-        Ok(output.list(&page, lines)?)
+        Ok(output.list(&page, render::match_list::lines)?)
     }
 
     fn play(&self, args: &commands::play::Args, output: &mut Output) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What is printed commands no terminal, and questions are asked until they are answered.
+//! What is printed commands no terminal and is folded between words; questions are asked until they are answered.
 
 use super::*;
 

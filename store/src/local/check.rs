@@ -81,8 +81,8 @@ impl Check<'_> {
         let name = match_name_in(key)?;
         let found_match = read_match(name.clone(), key, value)?;
         self.matches.insert(found_match.number());
-        for stored in self.records.readable_branches(&found_match)? {
-            if let Ok(branch) = stored.read(&found_match) {
+        for stored in self.records.readable_branches(&found_match) {
+            if let Ok(branch) = stored?.read(&found_match) {
                 self.branches.insert(branch.id);
             }
         }

@@ -43,7 +43,7 @@ impl LostEntries {
 /// Records from damaged files, and what these lack.
 pub(crate) struct Rescued {
     pub(crate) records: Records,
-    /// Whether nothing up to the last commit of the files is missing; known only of an index.
+    /// Whether nothing up to the last commit of the files is missing. Only an index can prove that.
     pub(crate) is_sound: bool,
     /// The parts of commits that do not follow from what is left, each with the number of its commit.
     pub(crate) misfits: Vec<(u64, Misfit)>,

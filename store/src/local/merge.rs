@@ -96,9 +96,10 @@ fn find(records: &Records, matches: &mut BTreeMap<u64, MergedMatch>, is_complete
                 }
             }
         }
-        for stored in records.readable_branches(&found_match).unwrap_or_default() {
-            let Ok(branch) =
-                stored.read(&found_match).and_then(|stored| records.branch(&found_match, stored))
+        // A branch that cannot be read hides no other.
+        for stored in records.readable_branches(&found_match) {
+            let Ok(stored) = stored else { continue };
+            let Ok(branch) = stored.read(&found_match).and_then(|found| records.branch(&found_match, found))
             else {
                 continue;
             };

@@ -226,7 +226,7 @@ impl EngineReader for Records {
     ) -> Result<(Vec<Auditable>, Option<StoreError>), StoreError> {
         let (stored, missing) = match self.stored_branches(&found_match.name) {
             Ok((_, stored)) => (stored, None),
-            Err(error) => (self.readable_branches(found_match)?, Some(error)),
+            Err(error) => (self.readable_branches(found_match).collect::<Result<_, _>>()?, Some(error)),
         };
         let mut auditable = Vec::with_capacity(stored.len());
         for stored in stored {

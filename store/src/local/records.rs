@@ -195,8 +195,8 @@ impl Records {
     pub(crate) fn readable_branches(
         &self,
         found_match: &FoundMatch,
-    ) -> Result<Vec<StoredBranch>, StoreError> {
-        self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?)).collect()
+    ) -> impl Iterator<Item = Result<StoredBranch, StoreError>> {
+        self.scan(key::branches_of(found_match.number())).map(|record| StoredBranch::of(record?))
     }
 
     pub(crate) fn keyed(

@@ -1,8 +1,8 @@
 //! Input that is malicious or enormous must give a clear error, with bounded memory, no hang, and no raw bytes on a
 //! terminal.
 //!
-//! The limits stand with what reads the input, in `cli/src` and `cli/history/src`, and in the guide `limits`. The laws test
-//! nesting, sizes and numbers within one process; here the whole program runs with little memory.
+//! Each limit is next to the code that reads the input; the guide `limits` lists them. The laws test nesting, sizes and
+//! numbers within one process; here the whole program runs with little memory.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

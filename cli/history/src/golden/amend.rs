@@ -249,8 +249,8 @@ impl Amendment {
         given: &ScriptCommand,
         seat: Option<Seat>,
     ) -> Result<Result<Record, Box<Record>>, ReplayError> {
-        match self.session.submit_alone(given, seat) {
-            Err(_) if self.roll_due()? => Ok(self.session.submit_alone(given, seat)),
+        match self.session.submit_without_rolls(given, seat) {
+            Err(_) if self.roll_due()? => Ok(self.session.submit_without_rolls(given, seat)),
             result => Ok(result),
         }
     }

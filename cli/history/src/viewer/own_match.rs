@@ -81,8 +81,7 @@ impl SeatHistory {
     /// As for [`fold`](Self::fold).
     pub fn standings(&self) -> Result<Vec<MatchStanding>, ReplayError> {
         let start = self.start()?;
-        // A file for one seat conceals nothing from that seat.
-        if !self.is_of_seat() && self.viewer().standing(&*start).is_none() {
+        if self.may_conceal(&*start) {
             return match self.own_match()? {
                 Some((_, standings)) => Ok(standings),
                 None => Ok(Vec::new()),
@@ -106,13 +105,19 @@ impl SeatHistory {
     /// # Errors
     /// As for [`fold`](Self::fold).
     pub fn known_state(&self) -> Result<Option<Box<dyn AnyState>>, ReplayError> {
-        if self.is_of_seat() || self.viewer().standing(&*self.start()?).is_some() {
+        if !self.may_conceal(&*self.start()?) {
             return self.state().map(Some);
         }
         match self.own_match()? {
             Some((state, _)) => Ok(Some(state)),
             None => Ok(None),
         }
+    }
+
+    /// Returns `true` if states may conceal something from the viewer. A file for one seat conceals nothing from that
+    /// seat.
+    fn may_conceal(&self, start: &dyn AnyState) -> bool {
+        !self.is_of_seat() && self.viewer().standing(start).is_none()
     }
 
     /// Folds the match that the viewer may know, as `export --as` writes it; `None` if its rules refuse it.

@@ -3,7 +3,6 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use turnfold_core::Digest;
-use turnfold_core::text::as_text;
 use turnfold_history::text::{Line, counted, dim, plain, strong};
 use turnfold_store::{BranchInfo, BranchName};
 
@@ -11,7 +10,6 @@ use turnfold_store::{BranchInfo, BranchName};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedBranch {
     /// Its name.
-    #[serde(with = "as_text")]
     pub branch: BranchName,
     /// The number of its last entry.
     pub entries: u64,
@@ -28,7 +26,6 @@ pub struct ListedBranch {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fork {
     /// The branch it begins on.
-    #[serde(with = "as_text")]
     pub branch: BranchName,
     /// The entry after which it begins.
     pub seq: u64,

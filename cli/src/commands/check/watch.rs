@@ -30,7 +30,7 @@ use crate::failure::{ExitStatus, Failure, Result};
 use crate::output::{counted, warn};
 use crate::{clock, files, signals, stderr};
 
-/// A variable that only checks have that a watch has started.
+/// The environment variable that a watch sets for its checks, so that each checks once.
 pub(super) const ONCE: &str = "TURNFOLD_CHECK_ONCE";
 
 /// The least time between two looks, and the time without changes before a check begins. A build writes a program in
@@ -102,8 +102,8 @@ impl Watch<'_> {
     }
 
     fn wait(&self, time: Duration) -> bool {
-        let watch = clock::stopwatch();
-        while !self.is_over() && watch.elapsed() < time {
+        let stopwatch = clock::stopwatch();
+        while !self.is_over() && stopwatch.elapsed() < time {
             thread::sleep(STEP);
         }
         !self.is_over()
@@ -160,9 +160,9 @@ impl Watch<'_> {
         let mut pause = LOOK;
         let mut earlier = before.clone();
         while self.wait(pause) {
-            let watch = clock::stopwatch();
+            let stopwatch = clock::stopwatch();
             let now = self.look();
-            pause = LOOK.max(watch.elapsed() * SHARE);
+            pause = LOOK.max(stopwatch.elapsed() * SHARE);
             if now != *before && now == earlier {
                 let mut paths: Vec<_> = before.keys().chain(now.keys()).collect();
                 paths.sort_unstable();

@@ -156,11 +156,13 @@ impl OtherRules {
         }
     }
 
+    fn given_for(&self, ruleset: &str) -> Option<Arc<dyn AnyRules>> {
+        self.given.clone().filter(|rules| rules.name() == ruleset)
+    }
+
     fn of_log(&self, mut log: RecordedLog) -> RecordedLog {
-        if let Some(rules) = &self.given
-            && rules.name() == log.rules.name()
-        {
-            log.rules = rules.clone();
+        if let Some(rules) = self.given_for(log.rules.name()) {
+            log.rules = rules;
         }
         if let Some(port) = &self.port
             && port.name() == log.rules.name()
@@ -190,7 +192,7 @@ fn of_store(store: &StoreReader, registry: &Registry, others: &OtherRules) -> Re
     Ok(in_parallel(branches, |_, branch| {
         let branch = branch?;
         let log = store.read(&branch.match_name, &branch.branch, None)?;
-        let rules = others.given.clone().filter(|rules| rules.name() == log.genesis.ruleset);
+        let rules = others.given_for(&log.genesis.ruleset);
         Ok(others.of_log(RecordedLog::of_store(&branch, log, rules, registry)?))
     }))
 }

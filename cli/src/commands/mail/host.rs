@@ -99,7 +99,7 @@ pub(super) fn open(args: &OpenArgs, context: &mut Context) -> Result<ExitStatus>
     let game = start_for_mail(&*rules, &setup, is_fair)?;
     let terms = GameTerms::complete(written.as_deref(), &*rules, game.as_ref());
     let room = args.host.post_room(context)?;
-    // Before a first match is created there.
+    // Errors in `addresses` are reported before a first match is created.
     addresses_in(&room.folder)?;
     let name = &args.match_name;
     let addresses = Addresses::of_lines(&args.to, game.players().len())
