@@ -11,7 +11,6 @@ mod verify;
 pub use amend::{Amending, Amendment, ChangedRoll, Conflict};
 pub use bless::{Change, RulesChange};
 pub use check::{CheckReport, FileCheck};
-
 pub use checked::Checked;
 pub use found::{FoundFiles, UnreadPath};
 pub use mismatch::Mismatch;

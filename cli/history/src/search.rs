@@ -12,4 +12,4 @@ pub use blame::{Blamed, FieldChange, blame};
 pub use condition::{Condition, ConditionError, Survey, name_like};
 pub use find::{FoundEntry, Pattern, Wanted, find};
 pub use shrink::{Least, Shrinking, shrink, shrink_failing};
-pub use stepper::{SearchDirection, Stepper, StepperEntry};
+pub use stepper::{Hit, SearchDirection, Stepper, StepperEntry};

@@ -147,7 +147,7 @@ impl AppendRequest {
         if viewer.sees_all() {
             return Ok(Some(answered));
         }
-        // A player is answered with what it sees of them.
+        // A player's answer contains only what the player sees of the entries.
         let branch = Arc::clone(branch);
         let delta = app.block(move |app| branch.seen_by(app, viewer).delta(before)).await?;
         let records = delta.records.clone();

@@ -260,7 +260,7 @@ async fn take_mail_for(app: &Arc<App>, mail: &ReceivedMail, games: Vec<MatchName
         };
         is_done &= taken.is_done();
         let of = game.clone();
-        // Papers for the desk do not wait until the answer is written.
+        // The desk is not held here, so papers need not wait until the answer is written.
         app.block(move |app| {
             with_room(app, &of, |room| room.answer_taken(&taken)).map_err(desk_problem)?;
             Ok(())

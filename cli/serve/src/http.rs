@@ -249,8 +249,8 @@ pub(crate) fn link_next(response: &mut Response, path: &str) {
     }
 }
 
-pub(crate) const LIST_DEFAULT: usize = 100;
-pub(crate) const LIST_MAX: usize = 1000;
+const LIST_DEFAULT: usize = 100;
+const LIST_MAX: usize = 1000;
 
 pub(crate) fn list_limit(limit: Option<u64>) -> ApiResult<usize> {
     let Some(limit) = limit else { return Ok(LIST_DEFAULT) };

@@ -35,7 +35,7 @@ pub(crate) const WRITE_TIME: Duration = Duration::from_secs(30);
 pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(10);
 
 /// The most requests at once, without streams, and the most that wait for one branch.
-pub(crate) const REQUESTS_MAX: usize = 1024;
+const REQUESTS_MAX: usize = 1024;
 pub(crate) const WAITING_MAX: usize = 64;
 
 /// The most entries of a short log. It is folded without waiting for folds of longer ones.
@@ -49,7 +49,7 @@ const WHOLE_SHORT_MAX: u32 = 16_384;
 /// history, so this limits how many threads fold at once.
 const WHOLE_SHORT_MIN: u32 = 2_048;
 
-pub(crate) const STREAMS_MAX: usize = 10_000;
+const STREAMS_MAX: usize = 10_000;
 const STREAMS_OF_TOKEN_MAX: usize = 8;
 const STREAMS_OF_SPECTATORS_MAX: usize = 1000;
 
@@ -231,7 +231,7 @@ pub(crate) const LONG: u64 = 64 << 10;
 const PART: usize = 64 << 10;
 
 /// The most bytes of long responses at once, in total and of one token. A single response may have more.
-pub(crate) const ANSWERS_MAX: u64 = 64 << 20;
+const ANSWERS_MAX: u64 = 64 << 20;
 const ANSWERS_OF_TOKEN_MAX: u64 = 32 << 20;
 
 /// The bytes of long responses in memory, in total and of each token (SV-31). A client that reads slowly keeps its

@@ -193,7 +193,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn request_done(&self, route: &str, status: u16, began: Instant) {
+    fn request_done(&self, route: &str, status: u16, began: Instant) {
         self.all_requests.inc();
         if status >= 500 {
             self.failed_requests.inc();

@@ -1,5 +1,4 @@
-//! Problems: every failure as `application/problem+json` (SV-7, RFC 9457). Of a library's error it has what failed, where,
-//! and the next step.
+//! Problems: every failure as `application/problem+json` (SV-7, RFC 9457), with what failed, where, and the next step.
 
 use std::borrow::Cow;
 

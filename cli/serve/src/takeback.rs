@@ -17,8 +17,8 @@ use crate::prelude::*;
 /// How often to try again after a conflict with another request.
 const TRIES_MAX: u32 = 8;
 
-/// New accords are looked for in every this many rounds.
-const LOOK_EVERY: u64 = 8;
+/// After how many rounds to look for new accords.
+const LOOKS_FOR_ACCORDS: u64 = 8;
 
 /// The most matches whose new accords are looked for in one round.
 const LOOKED_FOR_MAX: usize = 100;
@@ -51,7 +51,7 @@ impl Accords {
 }
 
 impl App {
-    pub(crate) fn announce_accord(&self, match_name: &MatchName) {
+    fn announce_accord(&self, match_name: &MatchName) {
         for branch in self.branches.all() {
             if branch.revision.match_name == *match_name {
                 *lock(&branch.is_left) = None;
@@ -76,11 +76,11 @@ impl App {
             }
         }
         // Most matches never get an accord, so new accords are looked for less often and for some matches at a time.
-        if unknown.is_empty() || !round.is_multiple_of(LOOK_EVERY) {
+        if unknown.is_empty() || !round.is_multiple_of(LOOKS_FOR_ACCORDS) {
             return Ok(());
         }
-        let begin =
-            usize::try_from(round / LOOK_EVERY).unwrap_or(0).wrapping_mul(LOOKED_FOR_MAX) % unknown.len();
+        let begin = usize::try_from(round / LOOKS_FOR_ACCORDS).unwrap_or(0).wrapping_mul(LOOKED_FOR_MAX)
+            % unknown.len();
         for name in unknown.iter().cycle().skip(begin).take(unknown.len().min(LOOKED_FOR_MAX)) {
             let Ok(accord) = MatchAccord::name_of(name) else { continue };
             match self.store.branch_head(&accord, &BranchName::main()) {
@@ -260,7 +260,7 @@ pub(crate) fn answer(
 
 fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
-        let accord = accord_of(app, match_name)?;
+        let accord = find_or_create_accord(app, match_name)?;
         match accord.record(&app.store, seat, command, app.now_ms()) {
             Ok(()) => {
                 app.announce_accord(match_name);
@@ -274,7 +274,7 @@ fn record(app: &Arc<App>, match_name: &MatchName, seat: Seat, command: &Command)
     Err(moves_on())
 }
 
-fn accord_of(app: &Arc<App>, match_name: &MatchName) -> ApiResult<MatchAccord> {
+fn find_or_create_accord(app: &Arc<App>, match_name: &MatchName) -> ApiResult<MatchAccord> {
     let game = app.store.genesis(match_name)?;
     if let Some(accord) = MatchAccord::find(&app.store, match_name, &game)? {
         return Ok(accord);
@@ -314,7 +314,7 @@ pub(crate) fn settle(app: &Arc<App>, match_name: &MatchName) -> ApiResult<()> {
 
 pub(crate) fn take_back(app: &Arc<App>, match_name: &MatchName, after: Option<u64>) -> ApiResult<()> {
     for _ in 0..TRIES_MAX {
-        let accord = accord_of(app, match_name)?;
+        let accord = find_or_create_accord(app, match_name)?;
         let open = open_current(app, match_name)?;
         require_not_by_mail(app, &open.revision)?;
         let head = open.head(app)?;

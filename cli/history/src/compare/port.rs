@@ -150,7 +150,7 @@ impl PortedMatch<'_> {
 
 fn fold_one(state: &mut dyn AnyState, entry: &LogEntry, dice: &DicePolicy) -> Result<PortEntry, FoldError> {
     let mut became = None;
-    state.fold(&LogEntry::all_logged([entry]), dice, &mut |step| {
+    state.fold(&[entry.logged()], dice, &mut |step| {
         let effects = serde_json::from_str(&step.effects_json()).unwrap_or_default();
         became = Some(PortEntry { outcome: step.outcome(), effects });
     })?;

@@ -197,7 +197,7 @@ impl Amendment {
                 self.conflicts.push(Conflict {
                     seq: Some(entry.seq),
                     seat: entry.seat,
-                    command: entry.command.to_string(),
+                    command: line.command,
                     reason: record.outcome.code().unwrap_or_default().into(),
                     message: record.message.unwrap_or_default(),
                 });

@@ -106,16 +106,16 @@ fn confirm(first: Box<Mismatch>, second: Option<Box<Mismatch>>) -> Box<Mismatch>
         return first;
     }
     let computed = match second {
-        Some(second) => run(&second),
+        Some(second) => claim_of(&second),
         None => Claim::text("no difference"),
     };
     let subject = first.divergence.subject.clone();
-    let recorded = Some(run(&first));
+    let recorded = Some(claim_of(&first));
     let divergence = Divergence::new(subject, DivergenceKind::NotDeterministic, recorded, computed);
     Box::new(Mismatch { divergence, ..*first })
 }
 
-fn run(mismatch: &Mismatch) -> Claim {
+fn claim_of(mismatch: &Mismatch) -> Claim {
     Claim::Text(format!("{} ({})", mismatch.divergence.computed, mismatch.title()))
 }
 
@@ -257,7 +257,7 @@ fn disagreement(
     let (head, tail) = entries.split_at(entries.len() / 2);
     let kind = DivergenceKind::NotDeterministic;
     let Ok(mut second) = replay.header.rules.start(setup) else {
-        return Some(otherwise(replay, &[], kind, &hash, "no start"));
+        return Some(fold_mismatch(replay, &[], kind, &hash, "no start"));
     };
     let middle_hash = head.last().and_then(|(_, entry)| entry.hash);
     if let Err(other) = refold(replay, second.as_mut(), head, middle_hash) {
@@ -265,19 +265,19 @@ fn disagreement(
             Some(hash) => hash.to_string(),
             None => "entries that can be folded".into(),
         };
-        return Some(otherwise(replay, head, kind, &first, &other));
+        return Some(fold_mismatch(replay, head, kind, &first, &other));
     }
     let stored = second.state_bytes();
     let rolls = second.rolls();
     if let Err(other) = refold(replay, second.as_mut(), tail, Some(hash)) {
-        return Some(otherwise(replay, entries, kind, &hash, &other));
+        return Some(fold_mismatch(replay, entries, kind, &hash, &other));
     }
     let resumed = match replay.header.rules.resume(&stored, rolls) {
         Ok(mut state) => refold(replay, state.as_mut(), tail, Some(hash)),
         Err(error) => Err(error.to_string()),
     };
     let other = resumed.err()?;
-    Some(otherwise(replay, entries, DivergenceKind::NotStorable, &hash, &other))
+    Some(fold_mismatch(replay, entries, DivergenceKind::NotStorable, &hash, &other))
 }
 
 /// Folds entries and requires this state hash after them. The error is the other hash, or why the fold failed.
@@ -296,7 +296,7 @@ fn refold(
     }
 }
 
-fn otherwise(
+fn fold_mismatch(
     replay: &Replay,
     entries: &[(usize, &LogEntry)],
     kind: DivergenceKind,

@@ -16,7 +16,7 @@ use crate::{History, LogEntry, ReplayError, catch, distrusted, recorded_rules};
 /// The result of verifying a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// The branches without findings: `main`, then the others by name.
+    /// The branches without findings, or with a sound chain if nothing was folded: `main`, then the others by name.
     pub branches: Vec<VerifiedBranch>,
     /// What is wrong; empty if nothing is.
     pub findings: Vec<Finding>,
@@ -51,7 +51,7 @@ impl Verification {
     }
 }
 
-/// A branch without findings.
+/// A branch without findings, or with a sound chain if nothing was folded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifiedBranch {
     /// The branch's name.

@@ -64,7 +64,7 @@ impl Survey {
         }
         for (known, new) in self.comparisons.iter_mut().zip(other.comparisons) {
             if let Some(obstacle) = &known.obstacle
-                && new.obstacle.as_ref().is_none_or(|new| new.reach > obstacle.reach)
+                && new.obstacle.as_ref().is_none_or(|new| new.reach() > obstacle.reach())
             {
                 known.obstacle = new.obstacle;
             }
@@ -84,7 +84,7 @@ impl Survey {
         };
         if let Some(obstacle) = &known.obstacle {
             let new = comparison.obstacle_in(found, view);
-            if new.as_ref().is_none_or(|new| new.reach >= obstacle.reach) {
+            if new.as_ref().is_none_or(|new| new.reach() >= obstacle.reach()) {
                 known.obstacle = new;
             }
         }

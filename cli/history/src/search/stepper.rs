@@ -308,7 +308,7 @@ impl Stepper {
     }
 }
 
-/// Called with an entry, or with none before the first, and the fields of the view there.
+/// Called with an entry, or with none before the first of each part, and with the fields of the view there.
 type IsWanted<'a> = dyn FnMut(Option<&ViewedEntry<'_>>, &dyn Fn(&str) -> Option<Value>) -> bool + 'a;
 
 /// States along a history.

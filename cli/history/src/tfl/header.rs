@@ -181,7 +181,7 @@ impl Header {
     fn offsets(&self) -> BTreeMap<String, PartOffset> {
         let mut offsets = BTreeMap::new();
         if let Ok(document) = DeTable::parse(&self.text) {
-            collect_table(document.get_ref(), "", &mut offsets);
+            collect_table_offsets(document.get_ref(), "", &mut offsets);
         }
         offsets
     }
@@ -365,11 +365,11 @@ fn canonical_lines(header: &Table) -> BTreeMap<String, String> {
         match key.as_str() {
             // Policy and seed, or policy and head, are one value, because one cannot change without the other,
             // except for another seed or head.
-            "dice" if text(header, "dice") == "seeded" => {
-                add_line("dice", &json!(["seeded", text(header, "seed")]), &mut lines);
+            "dice" if string_at(header, "dice") == "seeded" => {
+                add_line("dice", &json!(["seeded", string_at(header, "seed")]), &mut lines);
             }
-            "dice" if text(header, "dice") == "fair" => {
-                add_line("dice", &json!(["fair", text(header, "head")]), &mut lines);
+            "dice" if string_at(header, "dice") == "fair" => {
+                add_line("dice", &json!(["fair", string_at(header, "head")]), &mut lines);
             }
             "seed" | "head" => {}
             _ => add_lines(&key_of(key), value, &mut lines),
@@ -381,7 +381,7 @@ fn canonical_lines(header: &Table) -> BTreeMap<String, String> {
     lines
 }
 
-fn text<'t>(header: &'t Table, key: &str) -> &'t str {
+fn string_at<'t>(header: &'t Table, key: &str) -> &'t str {
     header.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -425,7 +425,7 @@ fn collect(
     offsets: &mut BTreeMap<String, PartOffset>,
 ) {
     match value.get_ref() {
-        DeValue::Table(table) => collect_table(table, &path, offsets),
+        DeValue::Table(table) => collect_table_offsets(table, &path, offsets),
         DeValue::Array(array) => {
             for (index, element) in array.iter().enumerate() {
                 collect(format!("{path}[{index}]"), element.span().start, element, offsets);
@@ -436,7 +436,7 @@ fn collect(
     offsets.insert(path, PartOffset { key, value: value.span().start });
 }
 
-fn collect_table(table: &DeTable<'_>, path: &str, offsets: &mut BTreeMap<String, PartOffset>) {
+fn collect_table_offsets(table: &DeTable<'_>, path: &str, offsets: &mut BTreeMap<String, PartOffset>) {
     for (key, value) in table {
         let dot = if path.is_empty() { "" } else { "." };
         collect(format!("{path}{dot}{}", key_of(key.get_ref())), key.span().start, value, offsets);

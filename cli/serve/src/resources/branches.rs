@@ -109,7 +109,7 @@ pub(crate) async fn create(
     .await
 }
 
-pub(crate) fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revision> {
+fn branch_point(match_name: &MatchName, text: &str) -> ApiResult<Revision> {
     // `text` is `BRANCH[:SEQ]`.
     name(&format!("{match_name}@{text}"))
 }
@@ -164,7 +164,7 @@ pub(crate) struct With {
     at: Option<u64>,
 }
 
-pub(crate) fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
+fn require_all(app: &Arc<App>, access: &Access, match_name: &MatchName) -> ApiResult<()> {
     let viewer = access.looks(match_name, None)?;
     // SV-9: once the match is over, every viewer may know everything.
     if access.is_host() || are_over(app, viewer, &open_branches(app, match_name)?)? {

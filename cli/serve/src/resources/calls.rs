@@ -110,11 +110,11 @@ impl TurnCalls {
         Ok(Self { notifying, wishes: Mutex::new(wishes) })
     }
 
-    pub(crate) fn wish(&self, token: &Digest) -> Option<String> {
+    fn wish(&self, token: &Digest) -> Option<String> {
         lock(&self.wishes).get(token).map(|wish| wish.to.clone())
     }
 
-    pub(crate) fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
+    fn set_wish(&self, token: Digest, to: Option<String>) -> ApiResult<()> {
         let mut wishes = lock(&self.wishes);
         if let Some(to) = to {
             let new = Wish { to: String::new(), branch: BranchName::main(), head: None, turn: None };

@@ -29,7 +29,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct From {
+pub(crate) struct FollowQuery {
     /// The id of the last known event, or the known head in the viewer's numbering [default: the present head]
     #[param(value_type = Option<String>, pattern = "^(0|[1-9][0-9]{0,17})(-[0-9a-f]{16})?$")]
     after: Option<String>,
@@ -51,12 +51,12 @@ pub(crate) struct From {
 /// The id of an event names the history as well as its head. A client that reconnects sends the last id as
 /// `Last-Event-ID` or as `after`. If another history has replaced that one, the response is 410 `gone`.
 #[utoipa::path(operation_id = "follow_branch", get, path = "/v1/matches/{match}/branches/{branch}/events", tag = "entries",
-    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), From, ("Last-Event-ID" = inline(EventIdText), Header)),
+    params(("match" = inline(Name), Path), ("branch" = inline(Name), Path), FollowQuery, ("Last-Event-ID" = inline(EventIdText), Header)),
     responses((status = 200, description = "a stream of events: `entries` with new entries (`EntriesEvent`), `match` when the match continues on another branch or a player asks to take back (`MatchEvent`), `gone` when the branch was deleted, `bye` when the service shuts down", body = inline(Document),
         content_type = "text/event-stream"), Followed))]
 pub(crate) async fn follow(
     RequestTo { app, bearer, path, .. }: RequestTo<BranchPath>,
-    ValidQuery(asked): ValidQuery<From>,
+    ValidQuery(asked): ValidQuery<FollowQuery>,
     headers: HeaderMap,
 ) -> ApiResult {
     require_accepted(&headers, EVENTS)?;

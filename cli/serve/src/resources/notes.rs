@@ -107,7 +107,7 @@ fn notes_for(app: &App, branch: &OpenBranch, viewer: Viewer, author: &Author) ->
         };
         let is_here = lineage.iter().any(|(name, last)| *name == about.branch && about.seq <= *last);
         // A note on an entry is shown to viewers who may know of the entry, with their number of it.
-        if let Some(entry) = seen_as(app, branch, viewer, about.seq)?.filter(|_| is_here) {
+        if is_here && let Some(entry) = seen_as(app, branch, viewer, about.seq)? {
             shown.push(author.json(note, Some(entry)));
         }
     }

@@ -193,9 +193,9 @@ fn too_large() -> Problem {
 }
 
 /// The most commands of a trial, rolls included.
-const COMMANDS_MAX: usize = 500;
+const TRIAL_COMMANDS_MAX: usize = 500;
 
-const LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
+const TRIAL_LIMITS: FrameLimits = FrameLimits { frames_max: usize::MAX, bytes_max: ANSWER_BYTES_MAX };
 
 /// Commands to try out.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -228,14 +228,14 @@ pub(crate) async fn try_out(
 ) -> ApiResult {
     let access = app.admit(&bearer).await?;
     let TrialCommands { after, commands, roll } = json_body(request).await?;
-    if commands.len() > COMMANDS_MAX {
-        return Err(Problem::bad(format!("expected at most {COMMANDS_MAX} commands in a trial")));
+    if commands.len() > TRIAL_COMMANDS_MAX {
+        return Err(Problem::bad(format!("expected at most {TRIAL_COMMANDS_MAX} commands in a trial")));
     }
     let lines: Vec<_> = commands.iter().map(|command| ScriptCommand::parse(command)).collect();
     app.read_for(access, path, seat, Reach::Whole, move |app, _, BranchView { branch, viewer }| {
         let history = branch.seen_by(app, *viewer).history(after)?;
         let roller = if roll.unwrap_or(true) { Roller::Outside(app.outside.roll) } else { Roller::Absent };
-        match turnfold_show::try_out(history, &lines, roller, LIMITS)? {
+        match turnfold_show::try_out(history, &lines, roller, TRIAL_LIMITS)? {
             Ok(trial) if trial.frames.next.is_some() => Err(too_large()),
             Ok(trial) => Ok(json(StatusCode::OK, &trial)),
             Err(RejectedCommand { index, record, reason }) => {

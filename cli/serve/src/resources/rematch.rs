@@ -9,6 +9,7 @@ use turnfold_store::{Genesis, GrantLabel, PackedEntries};
 
 use super::prelude::*;
 use crate::append::require_not_by_mail;
+use crate::auth::derived_hash;
 use crate::takeback::seats_with_players;
 
 const NAMES_MAX: u32 = 100;
@@ -126,9 +127,7 @@ fn seat_after(seat: Seat, players: &[Seat]) -> ApiResult<Seat> {
 
 fn mark_of(match_id: &[u8; 16]) -> Digest {
     // No token has this hash, so a grant with it opens nothing.
-    let mut hasher = blake3::Hasher::new_derive_key("turnfold v1 rematch");
-    hasher.update(match_id);
-    hasher.finalize().into()
+    derived_hash("turnfold v1 rematch", &[match_id.as_slice()]).into()
 }
 
 pub(crate) fn rematch_of(app: &App, match_id: &[u8; 16]) -> ApiResult<Option<MatchName>> {

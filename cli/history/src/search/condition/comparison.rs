@@ -121,8 +121,8 @@ impl ViewComparison {
         found
     }
 
-    /// Returns why the comparison makes no sense in a view that has these values at its path. Of most views that is not
-    /// reported, so nothing is put into words here.
+    /// Returns why the comparison makes no sense in a view that has these values at its path. Most obstacles are never
+    /// reported, so no message is built here.
     pub(super) fn obstacle_in(
         &self,
         found: &[Value],
@@ -134,14 +134,14 @@ impl ViewComparison {
             }
         }
         if let Some(value) = found.first() {
-            return Some(Obstacle { reach: usize::MAX, value: value.clone() });
+            return Some(Obstacle::OtherKind(value.clone()));
         }
         let value = view("").unwrap_or_default();
         let reach = found_part(&self.first_path(&value), &value).0.len();
-        Some(Obstacle { reach, value })
+        Some(Obstacle::NoField { reach, view: value })
     }
 
-    /// Returns the path with the first name that there is for each `*`.
+    /// Returns the path with the first existing name in place of each `*`.
     pub(super) fn first_path(&self, view: &Value) -> String {
         let mut path = self.path().to_owned();
         while let (before, Some(after)) = split_at_star(&path) {
@@ -159,11 +159,21 @@ impl ViewComparison {
 
 /// Why a comparison makes no sense in a view.
 #[derive(Debug)]
-pub(super) struct Obstacle {
-    /// The length of the path that leads into the view; the most for a path that leads to a value of another kind.
-    pub(super) reach: usize,
-    /// The value of another kind, or else the view.
-    pub(super) value: Value,
+pub(super) enum Obstacle {
+    /// The path leads to this value, which is of another kind.
+    OtherKind(Value),
+    /// The path leads nowhere in this view; `reach` is the length of the part that leads to a value.
+    NoField { reach: usize, view: Value },
+}
+
+impl Obstacle {
+    /// Returns how far the path leads. A path to a value leads farther than any path to nothing.
+    pub(super) fn reach(&self) -> usize {
+        match self {
+            Self::OtherKind(_) => usize::MAX,
+            Self::NoField { reach, .. } => *reach,
+        }
+    }
 }
 
 /// Returns the longest part of a path that leads to a value, without the last step, and that value.

@@ -22,11 +22,12 @@ pub struct ConditionError {
 
 impl ConditionError {
     pub(super) fn of(comparison: &ViewComparison, obstacle: &Obstacle) -> Self {
-        let Obstacle { reach, value } = obstacle;
-        if *reach == usize::MAX {
-            return Self::other_kind(comparison, value);
+        match obstacle {
+            Obstacle::OtherKind(value) => Self::other_kind(comparison, value),
+            Obstacle::NoField { view, .. } => {
+                Self::no_field(comparison.path(), &comparison.first_path(view), view)
+            }
         }
-        Self::no_field(comparison.path(), &comparison.first_path(value), value)
     }
 
     /// Returns the error for a comparison with a value of another kind in a view.
