@@ -269,24 +269,18 @@ impl Stream {
         if let Some(delta) = branch.delta_in_memory(viewer, from) {
             return Ok(delta);
         }
-        let place = if branch.seen_by(app, viewer).is_near(from) {
-            None
-        } else {
-            Some(
-                app.limits
-                    .folds
-                    .wait(FoldsOf::Token(self.place.token), Some(&branch.revision.match_name))
-                    .await?,
-            )
-        };
+        let is_near = branch.seen_by(app, viewer).is_near(from);
+        let match_name = branch.revision.match_name.clone();
         let branch = Arc::clone(branch);
-        app.block(move |app| {
-            let _place = place;
+        let work = move |app: &Arc<App>| {
             let delta = branch.seen_by(app, viewer).delta(from);
             app.branches.make_room();
             delta
-        })
-        .await
+        };
+        if is_near {
+            return app.block(work).await;
+        }
+        app.fold_for(FoldsOf::Token(self.place.token), Some(match_name), work).await
     }
 
     fn expires_at(&self, app: &App) -> Instant {

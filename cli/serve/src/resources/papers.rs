@@ -70,7 +70,7 @@ pub(crate) async fn take(
     // From here on, the request is carried out even if the client disconnects.
     to_end(&Arc::clone(&app), async move {
         let began = Instant::now();
-        let answered = perform(&app, game, (paper, admitted, page), form).await;
+        let answered = perform(&app, game, paper, admitted, page, form).await;
         app.metrics.append_done(began, &answered);
         answered
     })
@@ -93,20 +93,19 @@ fn read(body: &[u8]) -> Result<SignedPaper, Malformed> {
 async fn perform(
     app: &Arc<App>,
     game: MatchName,
-    (paper, admitted, page): (SignedPaper, Vec<Seat>, Option<Digest>),
+    paper: SignedPaper,
+    admitted: Vec<Seat>,
+    page: Option<Digest>,
     form: AnswerForm,
 ) -> ApiResult {
-    let permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
-    let signed = paper.clone();
     let of = game.clone();
-    let (taken, receipt) = at_desk(app, &game, move |app, host| {
+    let (taken, receipt) = fold_at_desk(app, &game, move |app, host| {
         host.page = page;
-        let taken = host.take_paper(signed.clone(), &admitted)?;
+        let taken = host.take_paper(paper.clone(), &admitted)?;
         let receipt = taken.seq.map(|seq| receipt(app, &of, &host.mail_match().desk_branch(), &taken, seq));
         Ok((taken, receipt))
     })
     .await?;
-    drop(permit);
     if taken.is_new {
         app.notify_desk(game);
     }
@@ -323,9 +322,7 @@ pub(crate) async fn open_page(
     let Some((token, TokenKind::Seat)) = AccessToken::parse(&token) else {
         return Err(Problem::bad("expected `token` to be a seat's token"));
     };
-    let permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
-    let opened = at_desk(&app, &game, move |_, host| Ok(host.opened_by(&code))).await?;
-    drop(permit);
+    let opened = fold_at_desk(&app, &game, move |_, host| Ok(host.opened_by(&code))).await?;
     let Some(opened) = opened else {
         app.limits.guesses.count(client);
         return Err(Problem::new(ProblemCode::NoToken, "expected the code of a letter of this match"));
@@ -365,6 +362,16 @@ fn grant(app: &Arc<App>, match_name: MatchName, opened: OpenedPage, token: &Acce
     Ok(json(StatusCode::CREATED, &Opened { seat }))
 }
 
+/// Works at the desk once there is a place for the fold.
+async fn fold_at_desk<T: Send + 'static>(
+    app: &Arc<App>,
+    game: &MatchName,
+    work: impl FnMut(&App, &mut MailHost<'_>) -> Result<T, MailError> + Send + 'static,
+) -> ApiResult<T> {
+    let _permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(game)).await?;
+    at_desk(app, game, work).await
+}
+
 fn require_hosted(app: &App) -> ApiResult<()> {
     if app.desks.is_some() {
         return Ok(());
@@ -391,8 +398,7 @@ pub(crate) async fn show_desk(
     let game: MatchName = name(&match_name)?;
     let seat = seat_of(&app, &bearer, &game).await?;
     require_hosted(&app)?;
-    let _permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
-    let desk = at_desk(&app, &game, move |_, host| DeskJson::of(host, seat)).await?;
+    let desk = fold_at_desk(&app, &game, move |_, host| DeskJson::of(host, seat)).await?;
     Ok(json(StatusCode::OK, &desk))
 }
 
@@ -422,14 +428,12 @@ pub(crate) async fn submit_lines(
         return Err(Problem::content("expected lines without control characters, none of them empty"));
     }
     to_end(&Arc::clone(&app), async move {
-        let permit = app.limits.folds.wait(FoldsOf::Papers(game.clone()), Some(&game)).await?;
         let page = bearer.hash().map(|(hash, _)| hash);
-        let taken = at_desk(&app, &game, move |_, host| {
+        let taken = fold_at_desk(&app, &game, move |_, host| {
             host.page = page;
             host.take_lines(seat, turn, &id, &lines)
         })
         .await?;
-        drop(permit);
         let TakenReply { papers, faults, .. } =
             taken.map_err(|why| Problem::new(ProblemCode::Rejected, why))?;
         if papers.iter().any(|paper| paper.is_new) {
