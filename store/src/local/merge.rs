@@ -250,6 +250,7 @@ mod tests {
     use crate::backup::walk::walk;
     use crate::entry::NewEntry;
     use crate::genesis::Genesis;
+    use crate::local::key;
     use crate::note::Note;
     use crate::writer::store::Store;
 
@@ -339,6 +340,18 @@ mod tests {
             damaged.tamper(key, None);
         }
         Records::new(Box::new(damaged), None)
+    }
+
+    #[test]
+    fn a_branch_record_without_a_proper_name_hides_no_other_branch() {
+        let backend = sample();
+        let whole = heads(&Records::new(Box::new(backend.clone()), None));
+        let (mut key, value) = backend.records().into_iter().find(|(key, _)| key[0] == b'b').unwrap();
+        key.truncate(key::ID_PREFIX);
+        key.push(b'!');
+        backend.tamper(&key, Some(value));
+        let merged = merge(&[&Records::new(Box::new(backend), None)]).unwrap();
+        assert_eq!(heads(&merged.records), whole);
     }
 
     #[test]
